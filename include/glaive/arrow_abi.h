@@ -1,7 +1,8 @@
 /**
  * @file arrow_abi.h
- * The Arrow C data and C stream interfaces, as published by the Apache Arrow project. The structures are part of a
- * stable ABI; other headers that declare them under the same guards can be included together with this one.
+ * The Arrow C data and C stream interfaces, as published by the Apache Arrow project. The
+ * structures are part of a stable ABI; other headers that declare them under the same guards can be
+ * included together with this one.
  */
 #ifndef GLAIVE_ARROW_ABI_H
 #define GLAIVE_ARROW_ABI_H

@@ -1,6 +1,7 @@
 /**
  * @file ipc.h
- * Arrow IPC: the stream and the file format, both ways, through nanoarrow. Bodies compressed with LZ4 or ZSTD are read.
+ * Arrow IPC: the stream and the file format, both ways, through nanoarrow. Bodies compressed with
+ * LZ4 or ZSTD are read.
  */
 #ifndef GLAIVE_ARROW_IPC_H
 #define GLAIVE_ARROW_IPC_H
@@ -22,7 +23,11 @@ typedef struct byte_sink {
 } byte_sink;
 
 /** Bytes in memory; data must outlive the source. *position starts at 0. */
-struct ipc_memory { const uint8_t *data; size_t size; size_t position; };
+struct ipc_memory {
+  const uint8_t *data;
+  size_t size;
+  size_t position;
+};
 byte_source ipc_memory_source(struct ipc_memory *memory);
 byte_sink ipc_buf_sink(buf *out);
 

@@ -1,12 +1,14 @@
 /**
  * @file type.h
- * Logical types, fields and schemas. All immutable after construction and shared; a schema owns its fields and types
- * in one arena and is reference-counted. Types are compared with type_equal, never by address.
+ * Logical types, fields and schemas. All immutable after construction and shared; a schema owns its
+ * fields and types in one arena and is reference-counted. Types are compared with type_equal, never
+ * by address.
  */
 #ifndef GLAIVE_ARROW_TYPE_H
 #define GLAIVE_ARROW_TYPE_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/env.h"
 #include "base/str.h"
 
@@ -27,19 +29,20 @@ typedef enum type_kind {
   TYPE_FLOAT64,
   TYPE_DECIMAL128, /* precision, scale */
   TYPE_DECIMAL256,
-  TYPE_DATE32, /* days */
-  TYPE_DATE64, /* milliseconds */
-  TYPE_TIME32, /* unit: seconds or milliseconds */
-  TYPE_TIME64, /* unit: microseconds or nanoseconds */
+  TYPE_DATE32,    /* days */
+  TYPE_DATE64,    /* milliseconds */
+  TYPE_TIME32,    /* unit: seconds or milliseconds */
+  TYPE_TIME64,    /* unit: microseconds or nanoseconds */
   TYPE_TIMESTAMP, /* unit, timezone */
   TYPE_DURATION,  /* unit */
   TYPE_INTERVAL_MONTH_DAY_NANO,
   TYPE_UTF8, /* 32-bit offsets */
   TYPE_LARGE_UTF8,
-  TYPE_UTF8_VIEW, /* a logical type of SQL results; arrays of it have the layout of TYPE_UTF8 inside the engine */
+  TYPE_UTF8_VIEW, /* a logical type of SQL results; arrays of it have the layout of TYPE_UTF8 inside
+                     the engine */
   TYPE_BINARY,
   TYPE_LARGE_BINARY,
-  TYPE_BINARY_VIEW, /* as TYPE_UTF8_VIEW */
+  TYPE_BINARY_VIEW,       /* as TYPE_UTF8_VIEW */
   TYPE_FIXED_SIZE_BINARY, /* width */
   TYPE_DICTIONARY,        /* index, child 0 = value */
   TYPE_LIST,              /* child 0 */
@@ -60,8 +63,8 @@ typedef struct type {
   int32_t width;        /* bytes of a fixed_size_binary value, items of a fixed_size_list value */
   int32_t precision;    /* decimals */
   int32_t scale;
-  type_kind index;      /* dictionary keys: an integer kind */
-  bool flag;            /* dictionary: ordered; map: keys sorted */
+  type_kind index; /* dictionary keys: an integer kind */
+  bool flag;       /* dictionary: ordered; map: keys sorted */
   const struct field *children;
   size_t child_count;
 } type;
@@ -90,7 +93,8 @@ typedef struct schema {
   metadata metadata;
 } schema; /* always inside a counted object: schema_ref, schema_unref */
 
-/** Types without parameters, as static constants: `TYPE_OF(TYPE_INT32)`. kind must have no parameters. */
+/** Types without parameters, as static constants: `TYPE_OF(TYPE_INT32)`. kind must have no
+ * parameters. */
 const type *type_simple(type_kind kind);
 /** Parametrised types in an arena; NULL = no memory. timezone may be NULL and is copied. */
 const type *type_timestamp(arena *a, time_unit unit, const char *timezone);
@@ -108,7 +112,8 @@ const type *type_copy(arena *a, const type *t);
 bool field_copy(arena *a, const field *from, field *to);
 metadata metadata_copy(arena *a, metadata m, bool *ok);
 
-bool type_equal(const type *a, const type *b); /* child names and nullability included, metadata not */
+bool type_equal(const type *a,
+                const type *b); /* child names and nullability included, metadata not */
 bool field_equal(const field *a, const field *b); /* name, nullability, type */
 
 /** Value of a key, or {NULL, 0}; *ret_found may be NULL. */
@@ -127,8 +132,9 @@ size_t type_width(const type *t);
 /** Bytes of one offset: 4, 8, or 0 when the type has none. utf8_view and binary_view: 4. */
 size_t type_offset_width(type_kind kind);
 
-/** Arrow C++ display name, e.g. `timestamp[us, tz=UTC]`, `list<item: int64>`. Errors: GLV_E_NOMEM, GLV_E_LIMIT. */
-glv_status type_print(const type *t, struct buf *out, glv_error *err);
+/** Arrow C++ display name, e.g. `timestamp[us, tz=UTC]`, `list<item: int64>`. Errors: GLV_E_NOMEM,
+ * GLV_E_LIMIT. */
+glv_status type_print(const type *t, buf *out, glv_error *err);
 /** The same in a fixed buffer for error messages, cut when too long; returns text. */
 const char *type_text(const type *t, char *text, size_t size);
 #define TYPE_TEXT_SIZE 128
@@ -138,7 +144,8 @@ const char *type_text(const type *t, char *text, size_t size);
  * Make a counted schema by copying. Errors: GLV_E_NOMEM. Release with schema_unref.
  * fields may be NULL when count is 0.
  */
-glv_status schema_new(glv_env *env, const field *fields, size_t count, metadata m, schema **ret, glv_error *err);
+glv_status schema_new(glv_env *env, const field *fields, size_t count, metadata m, schema **ret,
+                      glv_error *err);
 schema *schema_ref(const schema *s);
 void schema_unref(const schema *s); /* NULL is fine */
 void schema_cleanup(schema **s);

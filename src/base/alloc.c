@@ -1,8 +1,9 @@
 /*
- * Environment and memory. Every byte the library allocates passes through here: the allocator table of the
- * environment does the work, this file counts it and enforces the limit. A block of mem_alloc is preceded by a
- * 16-byte header with its size, so that callers need not carry sizes; column buffers (mem_alloc_aligned) have none,
- * their owner knows the size anyway and a header would cost a cache line of alignment.
+ * Environment and memory. Every byte the library allocates passes through here: the allocator table
+ * of the environment does the work, this file counts it and enforces the limit. A block of
+ * mem_alloc is preceded by a 16-byte header with its size, so that callers need not carry sizes;
+ * column buffers (mem_alloc_aligned) have none, their owner knows the size anyway and a header
+ * would cost a cache line of alignment.
  *
  * This is the only file that calls malloc and free.
  */
@@ -69,8 +70,10 @@ static size_t default_threads(void) {
 }
 
 glv_status env_new(const glv_env_options *options, glv_env **ret, glv_error *err) {
-  static const glv_allocator default_allocator = {default_alloc, default_resize, default_free, NULL};
-  const glv_allocator *allocator = options->allocator != NULL ? options->allocator : &default_allocator;
+  static const glv_allocator default_allocator = {default_alloc, default_resize, default_free,
+                                                  NULL};
+  const glv_allocator *allocator =
+      options->allocator != NULL ? options->allocator : &default_allocator;
   glv_env *env = allocator->alloc(allocator->user, sizeof *env, HEADER_BYTES);
   if (env == NULL) {
     return error_nomem(err, sizeof *env);
@@ -82,7 +85,8 @@ glv_status env_new(const glv_env_options *options, glv_env **ret, glv_error *err
   env->log_user = options->log_user;
   env->log_level = options->log_level != 0 ? options->log_level : GLV_LOG_WARNING;
   env->memory_limit = options->memory_limit_bytes;
-  env->threads = options->threads != 0 ? size_min(options->threads, MAX_THREADS) : default_threads();
+  env->threads =
+      options->threads != 0 ? size_min(options->threads, MAX_THREADS) : default_threads();
   env->pid = getpid();
   atomic_init(&env->refs, 1);
   atomic_init(&env->used, 0);
@@ -139,7 +143,8 @@ glv_status env_check_fork(const glv_env *env, glv_error *err) {
     return GLV_OK;
   }
   return FAIL(err, GLV_E_BAD_STATE,
-              "this process was made by fork after the environment was opened; open a new environment in it");
+              "this process was made by fork after the environment was opened; open a new "
+              "environment in it");
 }
 
 int64_t env_now_ns(const glv_env *env) { return env->io.now_ns(env->io.user); }
@@ -148,7 +153,9 @@ glv_status env_random(const glv_env *env, void *data, size_t size, glv_error *er
   return env->io.random(env->io.user, data, size, err);
 }
 
-bool env_log_enabled(const glv_env *env, int32_t level) { return env->log != NULL && level <= env->log_level; }
+bool env_log_enabled(const glv_env *env, int32_t level) {
+  return env->log != NULL && level <= env->log_level;
+}
 
 void env_log(const glv_env *env, int32_t level, const char *format, ...) {
   if (!env_log_enabled(env, level)) {
@@ -172,8 +179,8 @@ static bool reserve(glv_env *env, size_t size) {
     return false;
   }
   uint64_t peak = atomic_load_explicit(&env->peak, memory_order_relaxed);
-  while (used > peak && !atomic_compare_exchange_weak_explicit(&env->peak, &peak, used, memory_order_relaxed,
-                                                               memory_order_relaxed)) {
+  while (used > peak && !atomic_compare_exchange_weak_explicit(
+                            &env->peak, &peak, used, memory_order_relaxed, memory_order_relaxed)) {
   }
   return true;
 }

@@ -1,6 +1,7 @@
 /*
- * Chunks that double from 64 KiB to 1 MiB; a request that does not fit into a chunk of the current size gets one of
- * its own. With GLAIVE_DEBUG_ARENA every item is a chunk of its own, so that a sanitizer sees overruns between items.
+ * Chunks that double from 64 KiB to 1 MiB; a request that does not fit into a chunk of the current
+ * size gets one of its own. With GLAIVE_DEBUG_ARENA every item is a chunk of its own, so that a
+ * sanitizer sees overruns between items.
  */
 #include "base/arena.h"
 

@@ -1,7 +1,7 @@
 /**
  * @file arena.h
- * Memory that is released all at once: plans, syntax trees, decoded manifests. Nothing in an arena may need a
- * destructor of its own. Not thread-safe.
+ * Memory that is released all at once: plans, syntax trees, decoded manifests. Nothing in an arena
+ * may need a destructor of its own. Not thread-safe.
  */
 #ifndef GLAIVE_BASE_ARENA_H
 #define GLAIVE_BASE_ARENA_H

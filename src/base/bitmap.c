@@ -1,6 +1,7 @@
 /*
- * CRoaring behind a small interface. Its safe reader bounds every access but accepts unsorted and repeated values;
- * its validator refuses them, so bitmap_read always runs both, and compares the bytes consumed with the bytes given.
+ * CRoaring behind a small interface. Its safe reader bounds every access but accepts unsorted and
+ * repeated values; its validator refuses them, so bitmap_read always runs both, and compares the
+ * bytes consumed with the bytes given.
  */
 #include "base/bitmap.h"
 
@@ -55,9 +56,15 @@ glv_status bitmap_write(bitmap *b, bool run_optimize, buf *out_buf, glv_error *e
 }
 
 void bitmap_add(bitmap *b, uint32_t value) { roaring_bitmap_add(in(b), value); }
-void bitmap_add_many(bitmap *b, const uint32_t *values, size_t count) { roaring_bitmap_add_many(in(b), count, values); }
-void bitmap_add_range(bitmap *b, uint64_t first, uint64_t end) { roaring_bitmap_add_range(in(b), first, end); }
-bool bitmap_contains(const bitmap *b, uint32_t value) { return roaring_bitmap_contains(in(b), value); }
+void bitmap_add_many(bitmap *b, const uint32_t *values, size_t count) {
+  roaring_bitmap_add_many(in(b), count, values);
+}
+void bitmap_add_range(bitmap *b, uint64_t first, uint64_t end) {
+  roaring_bitmap_add_range(in(b), first, end);
+}
+bool bitmap_contains(const bitmap *b, uint32_t value) {
+  return roaring_bitmap_contains(in(b), value);
+}
 uint64_t bitmap_count(const bitmap *b) { return roaring_bitmap_get_cardinality(in(b)); }
 
 uint64_t bitmap_count_range(const bitmap *b, uint64_t first, uint64_t end) {
@@ -65,9 +72,15 @@ uint64_t bitmap_count_range(const bitmap *b, uint64_t first, uint64_t end) {
 }
 
 bool bitmap_equal(const bitmap *a, const bitmap *b) { return roaring_bitmap_equals(in(a), in(b)); }
-void bitmap_or(bitmap *into, const bitmap *other) { roaring_bitmap_or_inplace(in(into), in(other)); }
-void bitmap_and(bitmap *into, const bitmap *other) { roaring_bitmap_and_inplace(in(into), in(other)); }
-void bitmap_andnot(bitmap *into, const bitmap *other) { roaring_bitmap_andnot_inplace(in(into), in(other)); }
+void bitmap_or(bitmap *into, const bitmap *other) {
+  roaring_bitmap_or_inplace(in(into), in(other));
+}
+void bitmap_and(bitmap *into, const bitmap *other) {
+  roaring_bitmap_and_inplace(in(into), in(other));
+}
+void bitmap_andnot(bitmap *into, const bitmap *other) {
+  roaring_bitmap_andnot_inplace(in(into), in(other));
+}
 uint32_t bitmap_max(const bitmap *b) { return roaring_bitmap_maximum(in(b)); }
 
 size_t bitmap_values(const bitmap *b, uint64_t first, uint64_t end, uint32_t *values, size_t room) {
@@ -77,7 +90,8 @@ size_t bitmap_values(const bitmap *b, uint64_t first, uint64_t end, uint32_t *va
   roaring_uint32_iterator_t iterator;
   roaring_iterator_init(in(b), &iterator);
   roaring_uint32_iterator_move_equalorlarger(&iterator, (uint32_t)first);
-  const size_t read = roaring_uint32_iterator_read(&iterator, values, (uint32_t)size_min(room, UINT32_MAX));
+  const size_t read =
+      roaring_uint32_iterator_read(&iterator, values, (uint32_t)size_min(room, UINT32_MAX));
   size_t count = read;
   while (count > 0 && values[count - 1] >= end) {
     count--;

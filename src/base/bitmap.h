@@ -1,7 +1,7 @@
 /**
  * @file bitmap.h
- * Sets of 32-bit numbers in the portable Roaring form: deletion files, fragment sets. Bytes from outside are always
- * validated. The only file that sees CRoaring is bitmap.c.
+ * Sets of 32-bit numbers in the portable Roaring form: deletion files, fragment sets. Bytes from
+ * outside are always validated. The only file that sees CRoaring is bitmap.c.
  */
 #ifndef GLAIVE_BASE_BITMAP_H
 #define GLAIVE_BASE_BITMAP_H

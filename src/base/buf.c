@@ -52,7 +52,9 @@ glv_status buf_append(buf *b, const void *data, size_t size, glv_error *err) {
   return GLV_OK;
 }
 
-glv_status buf_append_str(buf *b, str text, glv_error *err) { return buf_append(b, text.data, text.size, err); }
+glv_status buf_append_str(buf *b, str text, glv_error *err) {
+  return buf_append(b, text.data, text.size, err);
+}
 
 glv_status buf_append_char(buf *b, char c, glv_error *err) { return buf_append(b, &c, 1, err); }
 
@@ -87,11 +89,13 @@ char *buf_detach(buf *b) {
   return data;
 }
 
-glv_status vec_reserve(glv_env *env, void *items, size_t *capacity, size_t need, size_t width, glv_error *err) {
+glv_status vec_reserve(glv_env *env, void *items, size_t *capacity, size_t need, size_t width,
+                       glv_error *err) {
   if (need <= *capacity) {
     return GLV_OK;
   }
-  const size_t wanted = size_max(size_max(need, SMALLEST_VEC), *capacity > SIZE_MAX / 2 ? need : *capacity * 2);
+  const size_t wanted =
+      size_max(size_max(need, SMALLEST_VEC), *capacity > SIZE_MAX / 2 ? need : *capacity * 2);
   size_t size;
   if (!size_mul(wanted, width, &size)) {
     return FAIL(err, GLV_E_LIMIT, "an array of %zu items is too large", need);

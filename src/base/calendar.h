@@ -30,8 +30,9 @@ static inline int64_t floor_mod(int64_t n, int64_t d) { return n % d + (n % d < 
 /** `YYYY-MM-DD`; years outside 0..9999 with sign. @return the length written. */
 size_t calendar_print_date(int64_t days, char text[CALENDAR_TEXT_SIZE]);
 /**
- * `YYYY-MM-DDTHH:MM:SS[.fff|.ffffff|.fffffffff]`: seconds since the epoch plus nanos in [0, 1e9), the shortest of 0, 3,
- * 6, 9 fraction digits that is exact. No zone is written. @return the length written.
+ * `YYYY-MM-DDTHH:MM:SS[.fff|.ffffff|.fffffffff]`: seconds since the epoch plus nanos in [0, 1e9),
+ * the shortest of 0, 3, 6, 9 fraction digits that is exact. No zone is written. @return the length
+ * written.
  */
 size_t calendar_print_timestamp(int64_t seconds, int32_t nanos, char text[CALENDAR_TEXT_SIZE]);
 

@@ -1,7 +1,7 @@
 /**
  * @file env.h
- * The environment behind glv_env: allocator with accounting, I/O table, clock, entropy, log and thread pool.
- * Reference-counted; everything that may outlive its caller holds a reference.
+ * The environment behind glv_env: allocator with accounting, I/O table, clock, entropy, log and
+ * thread pool. Reference-counted; everything that may outlive its caller holds a reference.
  */
 #ifndef GLAIVE_BASE_ENV_H
 #define GLAIVE_BASE_ENV_H
@@ -44,11 +44,12 @@ glv_status env_random(const glv_env *env, void *data, size_t size, glv_error *er
 
 /** True when a line of that level would be seen. */
 bool env_log_enabled(const glv_env *env, int32_t level);
-void env_log(const glv_env *env, int32_t level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void env_log(const glv_env *env, int32_t level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /**
- * Memory. Blocks of mem_alloc know their size; they are aligned to 16 bytes and come uninitialised, those of
- * mem_zalloc zeroed. size 0 gives a valid block. NULL = no memory or limit reached.
+ * Memory. Blocks of mem_alloc know their size; they are aligned to 16 bytes and come uninitialised,
+ * those of mem_zalloc zeroed. size 0 gives a valid block. NULL = no memory or limit reached.
  */
 void *mem_alloc(glv_env *env, size_t size) __attribute__((malloc));
 void *mem_zalloc(glv_env *env, size_t size) __attribute__((malloc));
@@ -61,7 +62,8 @@ void mem_free(glv_env *env, void *block);
 /** A NUL-terminated copy of text[0..size). */
 char *mem_strndup(glv_env *env, const char *text, size_t size);
 
-/** Blocks without header, aligned to 64 bytes, for column data: the owner keeps the size. size > 0. */
+/** Blocks without header, aligned to 64 bytes, for column data: the owner keeps the size. size > 0.
+ */
 void *mem_alloc_aligned(glv_env *env, size_t size);
 void *mem_resize_aligned(glv_env *env, void *old, size_t old_size, size_t size);
 void mem_free_aligned(glv_env *env, void *block, size_t size);

@@ -1,7 +1,7 @@
 /*
- * The error type: one line of text in a buffer of fixed size, so that reporting needs no memory and one struct copy
- * moves a report to another thread. Invariant: message is always NUL-terminated and never ends inside a UTF-8
- * sequence.
+ * The error type: one line of text in a buffer of fixed size, so that reporting needs no memory and
+ * one struct copy moves a report to another thread. Invariant: message is always NUL-terminated and
+ * never ends inside a UTF-8 sequence.
  */
 #include "base/error.h"
 
@@ -55,7 +55,8 @@ glv_status error_set(glv_error *err, glv_status code, const char *format, ...) {
   return code;
 }
 
-glv_status error_set_errno(glv_error *err, glv_status code, int sys_errno, const char *format, ...) {
+glv_status error_set_errno(glv_error *err, glv_status code, int sys_errno, const char *format,
+                           ...) {
   va_list arguments;
   va_start(arguments, format);
   error_set_va(err, code, format, arguments);
@@ -97,12 +98,12 @@ glv_status error_nomem(glv_error *err, size_t size) {
 
 const char *error_name(glv_status status) {
   switch (status) {
-#define STATUS_NAME(name, value, text) \
-  case value:                          \
+#define STATUS_NAME(name, value, text)                                                             \
+  case value:                                                                                      \
     return #name;
     GLV_STATUS_MAP(STATUS_NAME)
 #undef STATUS_NAME
-    default:
-      return "GLV_E_UNKNOWN_CODE";
+  default:
+    return "GLV_E_UNKNOWN_CODE";
   }
 }

@@ -2,8 +2,9 @@
  * @file error.h
  * Reporting and passing on failures, and releasing local variables.
  *
- * A function that can fail returns glv_status and takes `glv_error *err` last. err may be NULL; it is written only on
- * failure, by the layer that failed first; the layers above pass it through or rewrite code and message together.
+ * A function that can fail returns glv_status and takes `glv_error *err` last. err may be NULL; it
+ * is written only on failure, by the layer that failed first; the layers above pass it through or
+ * rewrite code and message together.
  */
 #ifndef GLAIVE_BASE_ERROR_H
 #define GLAIVE_BASE_ERROR_H
@@ -14,22 +15,25 @@
 #include <glaive/status.h>
 
 /** Return the status of call from the calling function if it is not GLV_OK. */
-#define TRY(call)                        \
-  do {                                   \
-    const glv_status try_status = (call); \
-    if (try_status != GLV_OK) {          \
-      return try_status;                 \
-    }                                    \
+#define TRY(call)                                                                                  \
+  do {                                                                                             \
+    const glv_status try_status = (call);                                                          \
+    if (try_status != GLV_OK) {                                                                    \
+      return try_status;                                                                           \
+    }                                                                                              \
   } while (0)
 
-/** Format a failure into err (may be NULL); evaluates to code: `return FAIL(err, GLV_E_CORRUPT, "...", ...);` */
+/** Format a failure into err (may be NULL); evaluates to code: `return FAIL(err, GLV_E_CORRUPT,
+ * "...", ...);` */
 #define FAIL(err, code, ...) error_set((err), (code), __VA_ARGS__)
 
-/** Run fn(&variable) when the variable leaves its scope. fn must accept the variable's empty value. */
+/** Run fn(&variable) when the variable leaves its scope. fn must accept the variable's empty value.
+ */
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
 /**
- * Fill err with code and a formatted one-line message; a message that is too long is cut at a character boundary.
+ * Fill err with code and a formatted one-line message; a message that is too long is cut at a
+ * character boundary.
  *
  * @param err  may be NULL.
  * @return code. Thread class: T.
@@ -45,7 +49,8 @@ glv_status error_set_errno(glv_error *err, glv_status code, int sys_errno, const
 glv_status error_set_va(glv_error *err, glv_status code, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0), cold));
 
-/** Put formatted text before the message of err, if err is not NULL; code and flags stay. @return err's code, or code. */
+/** Put formatted text before the message of err, if err is not NULL; code and flags stay. @return
+ * err's code, or code. */
 glv_status error_prefix(glv_error *err, glv_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 

@@ -28,7 +28,9 @@ static map_entry *find(const map *m, str key, uint64_t hash) {
 }
 
 static glv_status grow(map *m, glv_error *err) {
-  map larger = {.env = m->env, .capacity = m->capacity == 0 ? SMALLEST_MAP : m->capacity * 2, .count = m->count};
+  map larger = {.env = m->env,
+                .capacity = m->capacity == 0 ? SMALLEST_MAP : m->capacity * 2,
+                .count = m->count};
   larger.entries = mem_calloc(m->env, larger.capacity, sizeof(map_entry));
   if (larger.entries == NULL) {
     return error_nomem(err, larger.capacity * sizeof(map_entry));

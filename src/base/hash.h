@@ -14,8 +14,8 @@ uint64_t hash_xx64(const void *data, size_t size, uint64_t seed);
 uint64_t hash_bytes(const void *data, size_t size);
 
 /**
- * Open-addressing map str -> uint64. Keys are borrowed and must stay valid while they are in the map. Iterate over
- * entries[0..capacity) where `used`. Not thread-safe.
+ * Open-addressing map str -> uint64. Keys are borrowed and must stay valid while they are in the
+ * map. Iterate over entries[0..capacity) where `used`. Not thread-safe.
  */
 typedef struct map_entry {
   str key;
@@ -35,7 +35,8 @@ void map_init(map *m, glv_env *env);
 void map_dispose(map *m); /* usable with CLEANUP */
 /** NULL when absent; the address is valid until the next map_put. */
 uint64_t *map_get(const map *m, str key);
-/** Insert, or find: *ret_value is the slot's address; *ret_is_new tells which (its value is then 0). Errors: GLV_E_NOMEM. */
+/** Insert, or find: *ret_value is the slot's address; *ret_is_new tells which (its value is then
+ * 0). Errors: GLV_E_NOMEM. */
 glv_status map_put(map *m, str key, uint64_t **ret_value, bool *ret_is_new, glv_error *err);
 
 #endif

@@ -1,7 +1,8 @@
 /**
  * @file json.h
- * JSON, read and written by jansson, as an opaque tree. The only file that sees jansson is json.c; stored view
- * definitions are written by base/json_canonical.h instead, whose bytes must equal LanceDB's.
+ * JSON, read and written by jansson, as an opaque tree. The only file that sees jansson is json.c;
+ * stored view definitions are written by base/json_canonical.h instead, whose bytes must equal
+ * LanceDB's.
  */
 #ifndef GLAIVE_BASE_JSON_H
 #define GLAIVE_BASE_JSON_H
@@ -15,8 +16,9 @@ typedef struct json json; /* a reference to a node; the root owns the tree */
 enum js_kind { JS_NULL, JS_BOOL, JS_INT, JS_REAL, JS_STRING, JS_ARRAY, JS_OBJECT };
 
 /**
- * Parse one text; any value may be the root, NUL in strings is allowed, the last of equal keys wins.
- * Errors: GLV_E_CORRUPT with line and column (`number too large` for integers above 2^63 - 1); GLV_E_LIMIT.
+ * Parse one text; any value may be the root, NUL in strings is allowed, the last of equal keys
+ * wins. Errors: GLV_E_CORRUPT with line and column (`number too large` for integers above 2^63 -
+ * 1); GLV_E_LIMIT.
  * @param ret the root; js_free.
  */
 glv_status js_parse(str text, json **ret, glv_error *err);
@@ -36,7 +38,8 @@ const json *js_member(const json *object, const char *key);
 /** Visit the members in stored order: index 0 .. js_count - 1. */
 const json *js_member_at(const json *object, size_t index, str *ret_key);
 
-/** Building: each returns a new node, NULL = no memory. js_put and js_push take over `value` in every case. */
+/** Building: each returns a new node, NULL = no memory. js_put and js_push take over `value` in
+ * every case. */
 json *js_new_null(void);
 json *js_new_bool(bool value);
 json *js_new_int(int64_t value);
@@ -46,7 +49,8 @@ json *js_new_array(void);
 json *js_new_object(void);
 glv_status js_put(json *object, const char *key, json *value, glv_error *err);
 glv_status js_push(json *array, json *value, glv_error *err);
-/** Append the text of node; indent 0 = compact. Reals print with 17 significant digits unless digits is given (1..17). */
+/** Append the text of node; indent 0 = compact. Reals print with 17 significant digits unless
+ * digits is given (1..17). */
 glv_status js_print(const json *node, unsigned indent, unsigned digits, buf *out, glv_error *err);
 
 #endif

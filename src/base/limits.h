@@ -1,14 +1,15 @@
 /**
  * @file limits.h
- * Every fixed limit of the library in one place. Passing one is GLV_E_LIMIT, or GLV_E_CORRUPT where a well-formed
- * file cannot pass it.
+ * Every fixed limit of the library in one place. Passing one is GLV_E_LIMIT, or GLV_E_CORRUPT where
+ * a well-formed file cannot pass it.
  */
 #ifndef GLAIVE_BASE_LIMITS_H
 #define GLAIVE_BASE_LIMITS_H
 
 /** Nesting of protobuf messages. */
 #define LIMIT_PB_DEPTH 64
-/** Nesting of parentheses and calls in SQL; in view definitions LIMIT_SQL_VIEW_DEPTH, which LanceDB can read back. */
+/** Nesting of parentheses and calls in SQL; in view definitions LIMIT_SQL_VIEW_DEPTH, which LanceDB
+ * can read back. */
 #define LIMIT_SQL_DEPTH 200
 #define LIMIT_SQL_VIEW_DEPTH 45
 /** Length of one SQL text in bytes. */

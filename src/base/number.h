@@ -1,7 +1,7 @@
 /**
  * @file number.h
- * Floating-point numbers as text, independent of the process locale: correctly rounded parsing, shortest printing
- * that reads back to the same number.
+ * Floating-point numbers as text, independent of the process locale: correctly rounded parsing,
+ * shortest printing that reads back to the same number.
  */
 #ifndef GLAIVE_BASE_NUMBER_H
 #define GLAIVE_BASE_NUMBER_H
@@ -12,8 +12,8 @@
 #include "base/str.h"
 
 /**
- * The shortest decimal digits of a finite value: value = 0.d1d2d3... * 10^exponent, d1 != 0 unless value is 0 (then
- * count 1, digit '0', exponent 1).
+ * The shortest decimal digits of a finite value: value = 0.d1d2d3... * 10^exponent, d1 != 0 unless
+ * value is 0 (then count 1, digit '0', exponent 1).
  */
 typedef struct number_digits {
   char digits[17]; /* '0'..'9', not NUL-terminated */
@@ -29,15 +29,16 @@ number_digits number_shortest32(float value);
 #define NUMBER_TEXT_SIZE 64
 
 /**
- * The usual text of a number: `1.5`, `-0.0`, `1e300`, `NaN`, `inf`: shortest digits, exponent form when the exponent
- * of ten is below -5 or at least 16. @return the length written to text (no NUL).
+ * The usual text of a number: `1.5`, `-0.0`, `1e300`, `NaN`, `inf`: shortest digits, exponent form
+ * when the exponent of ten is below -5 or at least 16. @return the length written to text (no NUL).
  */
 size_t number_print64(double value, char text[NUMBER_TEXT_SIZE]);
 size_t number_print32(float value, char text[NUMBER_TEXT_SIZE]);
 
 /**
- * Parse all of text: [sign] digits [. digits] [e|E [sign] digits] with at least one digit in the mantissa, or
- * inf | infinity | nan in any case. false = it is anything else. Too large gives infinity, too small zero.
+ * Parse all of text: [sign] digits [. digits] [e|E [sign] digits] with at least one digit in the
+ * mantissa, or inf | infinity | nan in any case. false = it is anything else. Too large gives
+ * infinity, too small zero.
  */
 bool number_parse64(str text, double *ret);
 bool number_parse32(str text, float *ret);

@@ -28,7 +28,8 @@ bool str_starts_with(str s, str prefix) {
 }
 
 bool str_ends_with(str s, str suffix) {
-  return s.size >= suffix.size && str_equal(str_slice(s.data + (s.size - suffix.size), suffix.size), suffix);
+  return s.size >= suffix.size &&
+         str_equal(str_slice(s.data + (s.size - suffix.size), suffix.size), suffix);
 }
 
 bool str_to_u64(str text, uint64_t *ret) {
@@ -38,7 +39,8 @@ bool str_to_u64(str text, uint64_t *ret) {
   }
   for (size_t i = 0; i < text.size; i++) {
     const char c = text.data[i];
-    if (c < '0' || c > '9' || !u64_mul(value, 10, &value) || !u64_add(value, (uint64_t)(c - '0'), &value)) {
+    if (c < '0' || c > '9' || !u64_mul(value, 10, &value) ||
+        !u64_add(value, (uint64_t)(c - '0'), &value)) {
       return false;
     }
   }
@@ -46,7 +48,8 @@ bool str_to_u64(str text, uint64_t *ret) {
   return true;
 }
 
-/* Length of the well-formed sequence at p, 0 if there is none; the table is Unicode's "Well-Formed UTF-8 Byte Sequences". */
+/* Length of the well-formed sequence at p, 0 if there is none; the table is Unicode's "Well-Formed
+ * UTF-8 Byte Sequences". */
 static size_t sequence_length(const unsigned char *p, size_t room) {
   const unsigned char lead = p[0];
   size_t length;

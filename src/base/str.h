@@ -33,7 +33,8 @@ bool str_equal_ascii_case(str a, str b);
 bool str_starts_with(str s, str prefix);
 bool str_ends_with(str s, str suffix);
 
-/** Decimal digits only, no sign, at least one; false when text is anything else or the number does not fit. */
+/** Decimal digits only, no sign, at least one; false when text is anything else or the number does
+ * not fit. */
 bool str_to_u64(str text, uint64_t *ret);
 
 /** True iff text is well-formed UTF-8 (no surrogates, no overlong forms, at most U+10FFFF). */

@@ -1,7 +1,8 @@
 /*
- * A bounded queue of tasks and the threads that run it. Tasks live in their callers' memory and form a doubly linked
- * list, so submitting allocates nothing. A thread that waits for a task runs queued ones meanwhile: tasks that wait
- * for their own sub-tasks therefore cannot deadlock, whatever the number of threads.
+ * A bounded queue of tasks and the threads that run it. Tasks live in their callers' memory and
+ * form a doubly linked list, so submitting allocates nothing. A thread that waits for a task runs
+ * queued ones meanwhile: tasks that wait for their own sub-tasks therefore cannot deadlock,
+ * whatever the number of threads.
  *
  * One mutex guards queue and task states; it is a leaf (nothing is called while holding it).
  */
@@ -145,7 +146,8 @@ void pool_free(pool *p) {
   p->stopping = true;
   condition_signal_all(&p->changed);
   mutex_unlock(&p->lock);
-  /* Never called from one of the threads: who waits for a task holds a reference to the environment. */
+  /* Never called from one of the threads: who waits for a task holds a reference to the
+   * environment. */
   for (size_t i = 0; i < p->thread_count; i++) {
     must(pthread_join(p->threads[i], NULL));
   }
@@ -198,7 +200,8 @@ glv_status task_wait(glv_env *env, task *t, glv_error *err) {
   return t->status;
 }
 
-/* ---- parallel_for -------------------------------------------------------------------------------------------- */
+/* ---- parallel_for
+ * -------------------------------------------------------------------------------------------- */
 
 struct loop {
   glv_status (*body)(void *context, size_t i, glv_error *err);
@@ -224,8 +227,9 @@ static glv_status run_share(void *context, glv_error *err) {
   return GLV_OK;
 }
 
-glv_status parallel_for(glv_env *env, size_t count, glv_status (*body)(void *context, size_t i, glv_error *err),
-                        void *context, glv_error *err) {
+glv_status parallel_for(glv_env *env, size_t count,
+                        glv_status (*body)(void *context, size_t i, glv_error *err), void *context,
+                        glv_error *err) {
   enum { MAX_SHARES = 64 };
   struct loop loop = {.body = body, .context = context, .count = count};
   task shares[MAX_SHARES];

@@ -28,8 +28,8 @@ void mutex_cleanup(mutex **m);
 enum task_state { TASK_NEW, TASK_QUEUED, TASK_RUNNING, TASK_DONE };
 
 /**
- * One piece of work. The caller owns the memory and keeps it until task_wait returned. Set run and context, leave the
- * rest zero.
+ * One piece of work. The caller owns the memory and keeps it until task_wait returned. Set run and
+ * context, leave the rest zero.
  */
 typedef struct task {
   glv_status (*run)(void *context, glv_error *err);
@@ -49,23 +49,25 @@ glv_status pool_new(glv_env *env, size_t threads, pool **ret, glv_error *err);
 void pool_free(pool *p);
 
 /**
- * Hand a task to the pool of env. When the queue is full, or no thread can be made, the calling thread runs it now.
- * Thread class: T.
+ * Hand a task to the pool of env. When the queue is full, or no thread can be made, the calling
+ * thread runs it now. Thread class: T.
  */
 void task_submit(glv_env *env, task *t);
 
 /**
- * Wait until a submitted task is done; meanwhile the caller runs queued tasks itself, this one first, so tasks may
- * wait for tasks.
+ * Wait until a submitted task is done; meanwhile the caller runs queued tasks itself, this one
+ * first, so tasks may wait for tasks.
  * @return the status of the task; err gets its report.
  */
 glv_status task_wait(glv_env *env, task *t, glv_error *err);
 
 /**
- * Run body(context, i) for every i in [0, count) on the pool and the calling thread, in no particular order. After
- * the first failure no further i is started. @return the status of a failed call, GLV_OK if none failed.
+ * Run body(context, i) for every i in [0, count) on the pool and the calling thread, in no
+ * particular order. After the first failure no further i is started. @return the status of a failed
+ * call, GLV_OK if none failed.
  */
-glv_status parallel_for(glv_env *env, size_t count, glv_status (*body)(void *context, size_t i, glv_error *err),
-                        void *context, glv_error *err);
+glv_status parallel_for(glv_env *env, size_t count,
+                        glv_status (*body)(void *context, size_t i, glv_error *err), void *context,
+                        glv_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /**
  * @file select.h
- * SELECT statements: those that define views (sql-expressions section 15) and those of ad-hoc queries.
+ * SELECT statements: those that define views (sql-expressions section 15) and those of ad-hoc
+ * queries.
  */
 #ifndef GLAIVE_EXPR_SELECT_H
 #define GLAIVE_EXPR_SELECT_H
@@ -9,8 +10,8 @@
 #include "base/buf.h"
 
 typedef struct select_item {
-  str output;        /* name of the column */
-  str expression;    /* the trimmed slice of the source text, without the alias */
+  str output;         /* name of the column */
+  str expression;     /* the trimmed slice of the source text, without the alias */
   bool is_identifier; /* expression is one lone identifier; then `name` holds it decoded */
   str name;
 } select_item;
@@ -23,44 +24,46 @@ typedef struct select_order {
 
 /** A parsed statement; everything lives in the arena it was parsed into. */
 typedef struct select_statement {
-  bool star;          /* SELECT * */
-  bool count_star;    /* SELECT count(*): queries only */
+  bool star;       /* SELECT * */
+  bool count_star; /* SELECT count(*): queries only */
   const select_item *items;
   size_t item_count;
-  const str *table;   /* decoded parts, outermost first; the last is the table */
+  const str *table; /* decoded parts, outermost first; the last is the table */
   size_t table_parts;
-  str filter;         /* slice of the source text; size 0 = none */
+  str filter; /* slice of the source text; size 0 = none */
   bool has_limit;
   uint64_t limit;
-  bool has_offset;    /* queries only */
+  bool has_offset; /* queries only */
   uint64_t offset;
   const select_order *order; /* queries only */
   size_t order_count;
-  bool has_unnest;    /* views: FROM t, UNNEST(col) AS alias */
+  bool has_unnest; /* views: FROM t, UNNEST(col) AS alias */
   str unnest_column;
   str unnest_alias;
-  bool has_function;  /* views: FROM t, fn(...) AS alias */
+  bool has_function; /* views: FROM t, fn(...) AS alias */
   str function_name;
-  bool is_grouped;    /* views: GROUP BY */
+  bool is_grouped;       /* views: GROUP BY */
   const char *canonical; /* views: the canonical text (15.3) */
 } select_statement;
 
 /**
- * Parse a view definition with all shape checks of 15.2 and 15.4; expressions are parsed, not planned.
- * Errors: GLV_E_SQL_PARSE with the phrases of 15.4 and line:column where they apply; GLV_E_LIMIT.
+ * Parse a view definition with all shape checks of 15.2 and 15.4; expressions are parsed, not
+ * planned. Errors: GLV_E_SQL_PARSE with the phrases of 15.4 and line:column where they apply;
+ * GLV_E_LIMIT.
  */
 glv_status select_parse_view(arena *a, str text, select_statement *ret, glv_error *err);
 
 /**
- * Parse an ad-hoc query: SELECT items | * | count(*) FROM table [WHERE] [ORDER BY column [ASC|DESC] [NULLS FIRST|LAST], ...]
- * [LIMIT n] [OFFSET n]. "x" is an identifier. Errors: GLV_E_SQL_PARSE.
+ * Parse an ad-hoc query: SELECT items | * | count(*) FROM table [WHERE] [ORDER BY column [ASC|DESC]
+ * [NULLS FIRST|LAST], ...] [LIMIT n] [OFFSET n]. "x" is an identifier. Errors: GLV_E_SQL_PARSE.
  */
 glv_status select_parse_query(arena *a, str text, select_statement *ret, glv_error *err);
 
 /** Render a select-shaped definition as canonical query text (materialized-views 2.3). */
 glv_status select_print_view(arena *a, const select_statement *s, buf *out, glv_error *err);
 
-/** A dotted name such as `ops."a.b".t` (overview: Names) into decoded parts, and back. Errors: GLV_E_INVALID_INPUT. */
+/** A dotted name such as `ops."a.b".t` (overview: Names) into decoded parts, and back. Errors:
+ * GLV_E_INVALID_INPUT. */
 glv_status name_parse(arena *a, str text, str **ret_parts, size_t *ret_count, glv_error *err);
 glv_status name_print(const str *parts, size_t count, buf *out, glv_error *err);
 

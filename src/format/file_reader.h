@@ -1,7 +1,7 @@
 /**
  * @file file_reader.h
- * Reading Lance data files. A reader is opened once per file and shared by all threads; columns are decoded by row
- * range, touching only the pages and chunks that hold wanted rows.
+ * Reading Lance data files. A reader is opened once per file and shared by all threads; columns are
+ * decoded by row range, touching only the pages and chunks that hold wanted rows.
  */
 #ifndef GLAIVE_FORMAT_FILE_READER_H
 #define GLAIVE_FORMAT_FILE_READER_H
@@ -22,24 +22,30 @@ typedef struct file_reader file_reader;
 /**
  * Open a data file and read its metadata.
  *
- * @param dir   directory handle of the I/O table; borrowed for the call (the open file does not need it), or NULL.
+ * @param dir   directory handle of the I/O table; borrowed for the call (the open file does not
+ * need it), or NULL.
  * @param name  name in dir, or path; also what error messages call the file.
- * Errors: GLV_E_CORRUPT with file and offset; GLV_E_UNSUPPORTED for versions that are not read; GLV_E_IO.
+ * Errors: GLV_E_CORRUPT with file and offset; GLV_E_UNSUPPORTED for versions that are not read;
+ * GLV_E_IO.
  */
-glv_status file_reader_open(glv_env *env, void *dir, const char *name, file_reader **ret, glv_error *err);
+glv_status file_reader_open(glv_env *env, void *dir, const char *name, file_reader **ret,
+                            glv_error *err);
 file_reader *file_reader_ref(file_reader *r);
 void file_reader_unref(file_reader *r); /* NULL is fine */
 
 format_version file_reader_version(const file_reader *r);
 uint64_t file_reader_rows(const file_reader *r);
 uint32_t file_reader_column_count(const file_reader *r);
-/** The schema in the file itself (a table maps columns by its manifest instead). Borrowed. Errors: GLV_E_CORRUPT. */
+/** The schema in the file itself (a table maps columns by its manifest instead). Borrowed. Errors:
+ * GLV_E_CORRUPT. */
 glv_status file_reader_schema(file_reader *r, const lance_schema **ret, glv_error *err);
 /**
  * First rows of the pages of a column, ending with the row count (ret_count = pages + 1). Borrowed.
- * Errors: GLV_E_CORRUPT when the column's metadata does not parse or its pages do not add up to the row count.
+ * Errors: GLV_E_CORRUPT when the column's metadata does not parse or its pages do not add up to the
+ * row count.
  */
-glv_status file_reader_page_starts(file_reader *r, uint32_t column, const uint64_t **ret, size_t *ret_count, glv_error *err);
+glv_status file_reader_page_starts(file_reader *r, uint32_t column, const uint64_t **ret,
+                                   size_t *ret_count, glv_error *err);
 
 /**
  * Decode rows of one column.
@@ -47,16 +53,20 @@ glv_status file_reader_page_starts(file_reader *r, uint32_t column, const uint64
  * @param column  column index in the file.
  * @param f       name (for messages) and type of the column; borrowed, the type must outlive *ret.
  * @param first   first row of the window; first + count <= rows.
- * @param rows    NULL = all count rows; else `selected` ascending offsets relative to first, each < count.
+ * @param rows    NULL = all count rows; else `selected` ascending offsets relative to first, each <
+ * count.
  * @param ret     an array of count (or selected) values.
- * Errors: GLV_E_CORRUPT naming file and column; GLV_E_UNSUPPORTED naming column and type; GLV_E_IO; GLV_E_NOMEM.
- * Thread class: T.
+ * Errors: GLV_E_CORRUPT naming file and column; GLV_E_UNSUPPORTED naming column and type; GLV_E_IO;
+ * GLV_E_NOMEM. Thread class: T.
  */
-glv_status file_reader_read(file_reader *r, uint32_t column, const field *f, uint64_t first, uint64_t count,
-                            const uint32_t *rows, size_t selected, array *ret, glv_error *err);
+glv_status file_reader_read(file_reader *r, uint32_t column, const field *f, uint64_t first,
+                            uint64_t count, const uint32_t *rows, size_t selected, array *ret,
+                            glv_error *err);
 
-/** Bytes of a user global buffer (index 1 ..): false when there is none. Errors: GLV_E_CORRUPT, GLV_E_IO, GLV_E_NOMEM. */
+/** Bytes of a user global buffer (index 1 ..): false when there is none. Errors: GLV_E_CORRUPT,
+ * GLV_E_IO, GLV_E_NOMEM. */
 uint32_t file_reader_global_count(const file_reader *r);
-glv_status file_reader_global(file_reader *r, uint32_t index, size_t max_size, buffer **ret, glv_error *err);
+glv_status file_reader_global(file_reader *r, uint32_t index, size_t max_size, buffer **ret,
+                              glv_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /**
  * @file file_writer.h
- * Writing Lance data files: batches in, pages out. Pages are encoded on the thread pool while further batches are
- * accepted; memory is bounded by the pages in flight.
+ * Writing Lance data files: batches in, pages out. Pages are encoded on the thread pool while
+ * further batches are accepted; memory is bounded by the pages in flight.
  */
 #ifndef GLAIVE_FORMAT_FILE_WRITER_H
 #define GLAIVE_FORMAT_FILE_WRITER_H
@@ -14,14 +14,17 @@ typedef struct file_writer file_writer;
 
 typedef struct file_writer_options {
   format_version version; /* 0 = FORMAT_2_2 */
-  /** Column (index among the leaves) whose per-chunk first row, minimum and maximum are collected: a uint64 column, or SIZE_MAX. */
+  /** Column (index among the leaves) whose per-chunk first row, minimum and maximum are collected:
+   * a uint64 column, or SIZE_MAX. */
   size_t summary_leaf;
-  /** Called before the footer to make user global buffers; may be NULL. summary: see file_writer_summary. */
+  /** Called before the footer to make user global buffers; may be NULL. summary: see
+   * file_writer_summary. */
   glv_status (*globals)(void *context, file_writer *w, glv_error *err);
   void *globals_context;
 } file_writer_options;
 
-/** What file_writer_options.summary_leaf collects: one entry per mini-block chunk (other pages: one entry per page). */
+/** What file_writer_options.summary_leaf collects: one entry per mini-block chunk (other pages: one
+ * entry per page). */
 typedef struct file_summary {
   const uint64_t *first_rows;
   const uint64_t *minima;
@@ -32,7 +35,8 @@ typedef struct file_summary {
 } file_summary;
 
 /**
- * Create the file `name` in dir (exclusive) for the given schema; nothing is written yet but the file exists.
+ * Create the file `name` in dir (exclusive) for the given schema; nothing is written yet but the
+ * file exists.
  *
  * @param dir  directory handle; must stay open until the writer is finished or discarded.
  * @param s    borrowed until then.
@@ -42,9 +46,10 @@ glv_status file_writer_new(glv_env *env, void *dir, const char *name, const lanc
                            const file_writer_options *options, file_writer **ret, glv_error *err);
 
 /**
- * Append a batch whose columns are the top-level fields of the schema in order. References are taken.
- * Errors: GLV_E_SCHEMA when types do not fit, "The field `X` contained null values even though the field is marked
- * non-null in the schema"; GLV_E_IO (disk full, ...); GLV_E_NOMEM. After an error only file_writer_discard is allowed.
+ * Append a batch whose columns are the top-level fields of the schema in order. References are
+ * taken. Errors: GLV_E_SCHEMA when types do not fit, "The field `X` contained null values even
+ * though the field is marked non-null in the schema"; GLV_E_IO (disk full, ...); GLV_E_NOMEM. After
+ * an error only file_writer_discard is allowed.
  */
 glv_status file_writer_write(file_writer *w, const batch *b, glv_error *err);
 uint64_t file_writer_rows(const file_writer *w);
@@ -61,7 +66,8 @@ typedef struct file_written {
   uint32_t minor;
 } file_written;
 
-/** Write the rest, sync and close. The writer is freed in every case; after a failure the file has been removed. */
+/** Write the rest, sync and close. The writer is freed in every case; after a failure the file has
+ * been removed. */
 glv_status file_writer_finish(file_writer *w, file_written *ret, glv_error *err);
 /** Close and remove the file, free the writer. NULL is fine. */
 void file_writer_discard(file_writer *w);

@@ -1,7 +1,8 @@
 /**
  * @file lance_schema.h
- * Schemas as Lance stores them: a flat pre-order list of fields with ids, parents and logical types, and the way
- * between it and Arrow schemas (lance-file-format section 4, lance-table-format section 5).
+ * Schemas as Lance stores them: a flat pre-order list of fields with ids, parents and logical
+ * types, and the way between it and Arrow schemas (lance-file-format section 4, lance-table-format
+ * section 5).
  */
 #ifndef GLAIVE_FORMAT_LANCE_SCHEMA_H
 #define GLAIVE_FORMAT_LANCE_SCHEMA_H
@@ -10,15 +11,16 @@
 
 /** One stored field. Immutable; lives in the arena of its lance_schema. */
 typedef struct lance_field {
-  field arrow;        /* name, type, nullability, metadata of the Arrow field */
+  field arrow; /* name, type, nullability, metadata of the Arrow field */
   int32_t id;
-  int32_t parent_id;  /* -1 = top level */
+  int32_t parent_id; /* -1 = top level */
   const char *logical_type;
-  int32_t encoding;   /* the stored hint: 0 none, 1 plain, 2 var-binary, 3 dictionary */
-  str raw;            /* the stored message as read, for pass-through; empty for new fields */
+  int32_t encoding; /* the stored hint: 0 none, 1 plain, 2 var-binary, 3 dictionary */
+  str raw;          /* the stored message as read, for pass-through; empty for new fields */
   const struct lance_field *children;
   size_t child_count;
-  bool is_supported;  /* false: a logical type this release cannot read or write; arrow.type is then NULL */
+  bool is_supported; /* false: a logical type this release cannot read or write; arrow.type is then
+                        NULL */
 } lance_field;
 
 typedef struct lance_schema {
@@ -30,23 +32,29 @@ typedef struct lance_schema {
 struct Lance__File__Field;
 
 /**
- * Build from stored messages in an arena. Errors: GLV_E_CORRUPT (a parent that does not come earlier, a malformed
- * logical type); unknown logical types are kept as unsupported fields, so that other columns stay readable.
+ * Build from stored messages in an arena. Errors: GLV_E_CORRUPT (a parent that does not come
+ * earlier, a malformed logical type); unknown logical types are kept as unsupported fields, so that
+ * other columns stay readable.
  */
-glv_status lance_schema_from_messages(arena *a, struct Lance__File__Field *const *messages, size_t count, metadata m,
-                                      lance_schema **ret, glv_error *err);
-/** The flat pre-order list of messages; a field read earlier gives its own message back, unknown sub-fields included. */
-glv_status lance_schema_to_messages(arena *a, const lance_schema *s, struct Lance__File__Field ***ret, size_t *ret_count,
+glv_status lance_schema_from_messages(arena *a, struct Lance__File__Field *const *messages,
+                                      size_t count, metadata m, lance_schema **ret, glv_error *err);
+/** The flat pre-order list of messages; a field read earlier gives its own message back, unknown
+ * sub-fields included. */
+glv_status lance_schema_to_messages(arena *a, const lance_schema *s,
+                                    struct Lance__File__Field ***ret, size_t *ret_count,
                                     glv_error *err);
 /**
- * Give ids in pre-order from *next_id on. Errors: GLV_E_UNSUPPORTED "column 'c' has type ..., which cannot be stored ...";
- * GLV_E_INVALID_INPUT for empty, duplicate or dotted top-level names and reserved names.
+ * Give ids in pre-order from *next_id on. Errors: GLV_E_UNSUPPORTED "column 'c' has type ..., which
+ * cannot be stored ..."; GLV_E_INVALID_INPUT for empty, duplicate or dotted top-level names and
+ * reserved names.
  */
-glv_status lance_schema_from_arrow(arena *a, const field *fields, size_t count, metadata m, int32_t *next_id,
-                                   lance_schema **ret, glv_error *err);
-/** An Arrow schema of the top-level fields. Errors: GLV_E_UNSUPPORTED naming the first column with an unsupported type. */
+glv_status lance_schema_from_arrow(arena *a, const field *fields, size_t count, metadata m,
+                                   int32_t *next_id, lance_schema **ret, glv_error *err);
+/** An Arrow schema of the top-level fields. Errors: GLV_E_UNSUPPORTED naming the first column with
+ * an unsupported type. */
 glv_status lance_schema_to_arrow(glv_env *env, const lance_schema *s, schema **ret, glv_error *err);
-/** Visit leaves (the fields that own a column in 2.1/2.2) in order; returns their number. ret may be NULL to count only. */
+/** Visit leaves (the fields that own a column in 2.1/2.2) in order; returns their number. ret may
+ * be NULL to count only. */
 size_t lance_schema_leaves(const lance_schema *s, const lance_field **ret, size_t room);
 /** The top-level field of that name, or NULL. */
 const lance_field *lance_schema_find(const lance_schema *s, str name);
