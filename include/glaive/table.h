@@ -1,0 +1,285 @@
+/**
+ * @file table.h
+ * Tables: life, versions, reading and writing. Data goes in and out only as Arrow C streams.
+ */
+#ifndef GLAIVE_TABLE_H
+#define GLAIVE_TABLE_H
+
+#include <glaive/arrow_abi.h>
+#include <glaive/conn.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct glv_table glv_table;
+
+/** What glv_table_create does when the table exists. */
+enum glv_table_mode { GLV_TABLE_CREATE = 0, GLV_TABLE_EXIST_OK = 1, GLV_TABLE_OVERWRITE = 2 };
+
+/** Options of glv_table_create and glv_table_create_empty. */
+typedef struct glv_table_options {
+  uint32_t struct_size;
+  uint32_t flags;       /**< GLV_TABLE_NO_STABLE_ROW_IDS */
+  int32_t mode;         /**< enum glv_table_mode */
+  glv_cancel *cancel;   /**< NULL, or what can stop the call */
+  glv_pairs properties; /**< kept in the catalog where the connection has one */
+} glv_table_options;
+
+/** Tables get stable row ids, which sources of views need, unless this bit is set. */
+#define GLV_TABLE_NO_STABLE_ROW_IDS 1u
+
+/** Options of glv_table_open and glv_table_checkout. */
+typedef struct glv_open_options {
+  uint32_t struct_size;
+  uint32_t flags;   /**< 0 */
+  uint64_t version; /**< 0 = latest */
+} glv_open_options;
+
+/** Options of appends and overwrites. */
+typedef struct glv_write_options {
+  uint32_t struct_size;
+  uint32_t flags;     /**< GLV_WRITE_VIEW */
+  glv_cancel *cancel; /**< NULL, or what can stop the call */
+} glv_write_options;
+
+/** For repair tools: write to a table that is a materialized view, which only refresh should do. */
+#define GLV_WRITE_VIEW 1u
+
+/** What a write did. Set struct_size before the call. */
+typedef struct glv_write_result {
+  uint32_t struct_size;
+  uint32_t attempts; /**< commits tried; 1 = nobody interfered */
+  uint64_t version;  /**< version that the write made */
+  uint64_t rows_inserted;
+  uint64_t rows_updated;
+  uint64_t rows_deleted;
+} glv_write_result;
+
+/** Options of glv_table_scan. */
+typedef struct glv_scan_options {
+  uint32_t struct_size;
+  uint32_t flags;      /**< GLV_SCAN_* and GLV_SQL_* bits */
+  glv_pairs columns;   /**< (name, expression); a NULL expression = the column of that name; empty =
+                          all columns */
+  const char *filter;  /**< SQL predicate, or NULL */
+  uint64_t limit;      /**< rows, with GLV_SCAN_LIMIT */
+  uint64_t offset;     /**< rows to skip first */
+  uint32_t batch_rows; /**< most rows of one batch; 0 = 8,192 or more as the library sees fit */
+  glv_cancel *cancel;  /**< NULL, or what can stop the scan */
+} glv_scan_options;
+
+#define GLV_SCAN_LIMIT 1u  /**< `limit` is set (it may be 0) */
+#define GLV_SCAN_ROW_ID 2u /**< a last column `_rowid`: uint64 */
+
+/**
+ * Create a table from a stream.
+ *
+ * @param conn    the connection.
+ * @param id      its namespace path and name; the namespace must exist.
+ * @param data    rows; always taken over: release is NULL on return.
+ * @param options NULL = defaults: fails if the table exists, stable row ids.
+ * @param ret     NULL, or the open table; the caller releases it with glv_table_free.
+ * @param err     NULL, or filled on failure.
+ * Errors: GLV_E_TABLE_EXISTS, GLV_E_NAMESPACE_NOT_FOUND, GLV_E_INVALID_INPUT (names, malformed
+ * data), GLV_E_UNSUPPORTED naming column and type, GLV_E_SCHEMA, GLV_E_IO, GLV_E_UNKNOWN_OUTCOME.
+ * Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_create(glv_conn *conn, glv_id id,
+                                                struct ArrowArrayStream *data,
+                                                const glv_table_options *options, glv_table **ret,
+                                                glv_error *err);
+
+/**
+ * Create a table without rows.
+ *
+ * @param conn    the connection.
+ * @param id      its namespace path and name.
+ * @param schema  a struct schema; borrowed, not released.
+ * @param options NULL = defaults.
+ * @param ret     NULL, or the open table; the caller releases it with glv_table_free.
+ * @param err     NULL, or filled on failure. Errors: as glv_table_create. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_create_empty(glv_conn *conn, glv_id id,
+                                                      const struct ArrowSchema *schema,
+                                                      const glv_table_options *options,
+                                                      glv_table **ret, glv_error *err);
+
+/**
+ * Open a table.
+ *
+ * @param conn    the connection.
+ * @param id      its namespace path and name.
+ * @param options NULL = the latest version.
+ * @param ret     the table; the caller releases it with glv_table_free.
+ * @param err     NULL, or filled on failure.
+ * Errors: GLV_E_TABLE_NOT_FOUND, GLV_E_VERSION_NOT_FOUND, GLV_E_UNSUPPORTED (a feature that this
+ * release does not understand, by name), GLV_E_CORRUPT. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_open(glv_conn *conn, glv_id id,
+                                              const glv_open_options *options, glv_table **ret,
+                                              glv_error *err);
+
+/**
+ * List the tables of a namespace.
+ *
+ * @param conn    the connection.
+ * @param parent  the namespace; one that does not exist lists nothing.
+ * @param options NULL = all names.
+ * @param ret     names in byte order; the caller releases it with glv_list_free.
+ * @param err     NULL, or filled on failure. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_list(glv_conn *conn, glv_id parent,
+                                              const glv_page_options *options, glv_list **ret,
+                                              glv_error *err);
+
+/**
+ * Drop a table with its data. A view may be dropped this way too.
+ *
+ * @param conn    the connection.
+ * @param id      its namespace path and name.
+ * @param options NULL, or flags GLV_CALL_IF_NEEDED.
+ * @param err     NULL, or filled on failure. Errors: GLV_E_TABLE_NOT_FOUND, GLV_E_IO. Thread class:
+ * T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_drop(glv_conn *conn, glv_id id,
+                                              const glv_call_options *options, glv_error *err);
+
+/**
+ * Give up the caller's reference; scans of the table go on working.
+ *
+ * @param table NULL is fine. Thread class: T.
+ */
+GLV_API void glv_table_free(glv_table *table);
+
+/**
+ * The path the table was opened with.
+ *
+ * @param table the table.
+ * @return borrowed from the table. Thread class: P.
+ */
+GLV_API glv_id glv_table_id(const glv_table *table);
+
+/**
+ * The version that reads of this handle see: the one checked out, or the latest when the handle was
+ * opened, wrote or was checked out last.
+ *
+ * @param table the table.
+ * @return the version. Thread class: T.
+ */
+GLV_API uint64_t glv_table_version(const glv_table *table);
+
+/**
+ * The columns of the table.
+ *
+ * @param table the table.
+ * @param ret   a struct schema; released by the caller through its release callback.
+ * @param err   NULL, or filled on failure. Errors: GLV_E_UNSUPPORTED naming column and type. Thread
+ * class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_schema(glv_table *table, struct ArrowSchema *ret,
+                                                glv_error *err);
+
+/**
+ * List the versions that exist.
+ *
+ * @param table the table.
+ * @param ret   a stream with the columns version (uint64), timestamp (timestamp[ns, UTC]), rows
+ * (uint64), operation (utf8, null when unknown), ascending; released by the caller.
+ * @param err   NULL, or filled on failure. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_versions(glv_table *table, struct ArrowArrayStream *ret,
+                                                  glv_error *err);
+
+/**
+ * Move the handle to another version. A handle at an old version refuses writes.
+ *
+ * @param table   the table.
+ * @param options NULL = the latest version.
+ * @param err     NULL, or filled on failure. Errors: GLV_E_VERSION_NOT_FOUND,
+ * GLV_E_TABLE_NOT_FOUND. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_checkout(glv_table *table, const glv_open_options *options,
+                                                  glv_error *err);
+
+/**
+ * Describe a table.
+ *
+ * @param table    the table.
+ * @param ret_json {"version", "rows", "deleted_rows", "fragments", "stable_row_ids", "data_format",
+ * "size_bytes", "created_at", "columns": [{"name", "type", "nullable"}], "metadata": {...},
+ * "config": {...}, "view": bool}; the caller releases it with glv_buf_dispose.
+ * @param err      NULL, or filled on failure. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_describe(glv_table *table, glv_buf *ret_json,
+                                                  glv_error *err);
+
+/**
+ * Count rows.
+ *
+ * @param table   the table.
+ * @param filter  SQL predicate, or NULL = all rows.
+ * @param options NULL, or flags GLV_SQL_*, cancel.
+ * @param ret     the number of rows for which the predicate is true.
+ * @param err     NULL, or filled on failure. Errors: GLV_E_SQL_PARSE, GLV_E_SQL_PLAN,
+ * GLV_E_SQL_EXEC, GLV_E_CORRUPT, GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_count(glv_table *table, const char *filter,
+                                               const glv_call_options *options, uint64_t *ret,
+                                               glv_error *err);
+
+/**
+ * Read rows.
+ *
+ * @param table   the table; the stream keeps the version it has now.
+ * @param options NULL = all rows and columns.
+ * @param ret     the rows; released by the caller. Failures while reading come out of get_next;
+ * glv_stream_error tells more.
+ * @param err     NULL, or filled on failure. Errors: as glv_table_count; GLV_E_COLUMN_NOT_FOUND for
+ * a plain name. Thread class: T; the stream S.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_scan(glv_table *table, const glv_scan_options *options,
+                                              struct ArrowArrayStream *ret, glv_error *err);
+
+/**
+ * The full error of a stream that came from this library, else code GLV_E_IO and the stream's own
+ * text.
+ *
+ * @param stream the stream whose get_next or get_schema failed last.
+ * @param ret    filled. Thread class: S.
+ */
+GLV_API void glv_stream_error(const struct ArrowArrayStream *stream, glv_error *ret);
+
+/**
+ * Append rows. Columns are matched by name; missing nullable columns become null. Another writer's
+ * commit in between is no failure: the append is repeated on top of it.
+ *
+ * @param table   the table, at its latest version.
+ * @param data    rows; always taken over: release is NULL on return.
+ * @param options NULL = defaults.
+ * @param ret     NULL, or filled on success.
+ * @param err     NULL, or filled on failure.
+ * Errors: GLV_E_SCHEMA, GLV_E_UNSUPPORTED (a view; a type), GLV_E_CONFLICT, GLV_E_UNKNOWN_OUTCOME,
+ * GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_append(glv_table *table, struct ArrowArrayStream *data,
+                                                const glv_write_options *options,
+                                                glv_write_result *ret, glv_error *err);
+
+/**
+ * Replace rows and schema. Versions and row ids go on counting.
+ *
+ * @param table   the table, at its latest version.
+ * @param data    rows; always taken over: release is NULL on return.
+ * @param options NULL = defaults.
+ * @param ret     NULL, or filled on success.
+ * @param err     NULL, or filled on failure. Errors: as glv_table_append. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_overwrite(glv_table *table, struct ArrowArrayStream *data,
+                                                   const glv_write_options *options,
+                                                   glv_write_result *ret, glv_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
