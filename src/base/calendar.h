@@ -29,6 +29,8 @@ static inline int64_t floor_mod(int64_t n, int64_t d) { return n % d + (n % d < 
 #define CALENDAR_TEXT_SIZE 64
 /** `YYYY-MM-DD`; years outside 0..9999 with sign. @return the length written. */
 size_t calendar_print_date(int64_t days, char text[CALENDAR_TEXT_SIZE]);
+/** `HH:MM:SS[.fff|.ffffff|.fffffffff]` of a second in [0, 86400). @return the length written. */
+size_t calendar_print_time(int32_t second_of_day, int32_t nanos, char text[CALENDAR_TEXT_SIZE]);
 /**
  * `YYYY-MM-DDTHH:MM:SS[.fff|.ffffff|.fffffffff]`: seconds since the epoch plus nanos in [0, 1e9),
  * the shortest of 0, 3, 6, 9 fraction digits that is exact. No zone is written. @return the length

@@ -28,6 +28,17 @@ number_digits number_shortest32(float value);
 /** Enough for every output of number_print. */
 #define NUMBER_TEXT_SIZE 64
 
+/** The exponents of ten, from the first one to before the end, that number_print writes plainly. */
+#define NUMBER_PLAIN_FIRST (-5)
+#define NUMBER_PLAIN_END 16
+
+/**
+ * Lay digits out as `-1.5`, `12.0`, `0.001` when the exponent of ten (of the first digit) is in
+ * [first, end), else as `1e16`, `1.25e-7`. first >= -20, end <= 40. @return the length written to
+ * text (no NUL).
+ */
+size_t number_layout(const number_digits *d, int first, int end, char text[NUMBER_TEXT_SIZE]);
+
 /**
  * The usual text of a number: `1.5`, `-0.0`, `1e300`, `NaN`, `inf`: shortest digits, exponent form
  * when the exponent of ten is below -5 or at least 16. @return the length written to text (no NUL).
