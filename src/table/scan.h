@@ -1,0 +1,74 @@
+/**
+ * @file scan.h
+ * Reading rows: filter, projections, system columns, in the order of the fragments.
+ *
+ * The rows of each fragment are cut into windows. A window reads the columns of the filter first
+ * and the others only where rows survive. Windows are decoded in parallel on the pool and delivered
+ * in order; memory is bounded by the windows in flight.
+ */
+#ifndef GLAIVE_TABLE_SCAN_H
+#define GLAIVE_TABLE_SCAN_H
+
+#include "base/bitmap.h"
+#include "table/table.h"
+
+/** A result column: an expression over the columns of the table and the system columns. */
+typedef struct scan_column {
+  str name;
+  str expression; /* data NULL = the column called `name` */
+} scan_column;
+
+/** One fragment to read, and which of its offsets (0-based physical rows); deleted rows are left
+ * out in any case. */
+typedef struct scan_fragment {
+  uint64_t id;
+  const bitmap *offsets; /* NULL = all; borrowed until the reader is disposed */
+} scan_fragment;
+
+/** Zero means the default everywhere. Texts are borrowed for the call of table_scan. */
+typedef struct scan_options {
+  const scan_column *columns; /* NULL = every column of the table */
+  size_t column_count;
+  str filter;          /* data NULL or size 0 = none */
+  unsigned expr_flags; /* enum expr_flags, for filter and expressions */
+  bool has_limit;
+  uint64_t limit;
+  uint64_t offset; /* rows of the result to skip */
+  /* Further result columns after the others, in this order, all uint64: */
+  bool with_row_id;          /* `_rowid`: the stable id, or the address without stable ids */
+  bool with_row_address;     /* `_rowaddr`: fragment id << 32 | offset */
+  bool with_created_at;      /* `_row_created_at_version` */
+  bool with_last_updated_at; /* `_row_last_updated_at_version` */
+  const char *row_id_name;   /* another name for the `_rowid` column; it is then not nullable */
+  size_t batch_rows;         /* most rows of one batch; 0 = as many as are decoded at a time */
+  const scan_fragment *fragments; /* NULL = all; else only these, in this order */
+  size_t fragment_count;
+  cancel_token
+      *cancel; /* polled between windows; NULL or referenced until the reader is disposed */
+} scan_options;
+
+/**
+ * Start a scan.
+ *
+ * @param t        referenced by the reader.
+ * @param options  NULL = every row and column.
+ * @param ret      yields batches without empty ones; its schema stands from the start; not
+ * thread-safe.
+ * Errors: GLV_E_COLUMN_NOT_FOUND for a column given by name only; those of expr_plan_value and
+ * expr_plan_filter; GLV_E_UNSUPPORTED naming a column whose type is not read; GLV_E_INVALID_INPUT
+ * for a fragment id that is not in t; from next also GLV_E_CORRUPT, GLV_E_IO, GLV_E_SQL_EXEC,
+ * GLV_E_CANCELLED. Thread class: T.
+ */
+glv_status table_scan(const table_snapshot *t, const scan_options *options, batch_reader *ret,
+                      glv_error *err);
+
+/**
+ * Number of live rows for which the predicate is true.
+ *
+ * @param filter  size 0 = all rows, answered from the manifest.
+ * @param cancel  may be NULL. Errors: as table_scan. Thread class: T.
+ */
+glv_status table_count(const table_snapshot *t, str filter, unsigned expr_flags,
+                       cancel_token *cancel, uint64_t *ret, glv_error *err);
+
+#endif
