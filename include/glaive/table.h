@@ -95,13 +95,13 @@ GLV_API GLV_CHECKED glv_status glv_table_create(glv_conn *conn, glv_id id,
  *
  * @param conn    the connection.
  * @param id      its namespace path and name.
- * @param schema  a struct schema; borrowed, not released.
+ * @param columns a struct schema; borrowed, not released.
  * @param options NULL = defaults.
  * @param ret     NULL, or the open table; the caller releases it with glv_table_free.
  * @param err     NULL, or filled on failure. Errors: as glv_table_create. Thread class: T.
  */
 GLV_API GLV_CHECKED glv_status glv_table_create_empty(glv_conn *conn, glv_id id,
-                                                      const struct ArrowSchema *schema,
+                                                      const struct ArrowSchema *columns,
                                                       const glv_table_options *options,
                                                       glv_table **ret, glv_error *err);
 

@@ -1,0 +1,167 @@
+/* Views: the exported functions. They check arguments, read options and dispatch. */
+#include <glaive/view.h>
+
+#include "api/options.h"
+#include "arrow/cdata.h"
+#include "local/local.h"
+
+enum { SQL_FLAGS = GLV_SQL_LANCE | GLV_SQL_STRICT };
+
+static glv_status check_view(const glv_view *view, glv_error *err) {
+  TRY(require_pointer(view, "view", err));
+  return env_check_fork(view->handle.env, err);
+}
+
+static glv_status read_definition(const glv_view_def *def, glv_view_def *known, glv_error *err) {
+  TRY(require_pointer(def, "def", err));
+  TRY(OPTIONS_READ(def, known, err));
+  TRY(require_flags(known->flags, GLV_VIEW_DEF_LIMIT, err));
+  TRY(require_pairs(known->projections, "projections", true, err));
+  TRY(require_id((glv_id){known->source_namespace.items, known->source_namespace.count},
+                 "source_namespace", true, err));
+  const bool structured = known->source_table != NULL || known->source_namespace.count > 0 ||
+                          known->projections.count > 0 || known->filter != NULL ||
+                          known->flags != 0;
+  if (known->query != NULL && structured) {
+    return FAIL(err, GLV_E_INVALID_INPUT,
+                "a definition has either 'query' or the other fields, not both");
+  }
+  if (known->query == NULL && known->source_table == NULL) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "a definition needs 'source_table' or 'query'");
+  }
+  if (known->stored_form < GLV_STORED_DEFAULT || known->stored_form > GLV_STORED_QUERY) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "stored_form %d is not one of enum glv_stored_form",
+                (int)known->stored_form);
+  }
+  return GLV_OK;
+}
+
+glv_status glv_view_def_parse(const char *json, size_t size, const char *view_name, uint32_t flags,
+                              glv_view_def **ret, glv_error *err) {
+  TRY(require_pointer(json, "json", err));
+  TRY(require_pointer(view_name, "view_name", err));
+  TRY(require_pointer(ret, "ret", err));
+  TRY(require_flags(flags, GLV_DEF_PARSE_ONLY, err));
+  return local_view_def_parse(str_slice(json, size), view_name, (flags & GLV_DEF_PARSE_ONLY) != 0,
+                              ret, err);
+}
+
+void glv_view_def_free(glv_view_def *def) { local_view_def_free(def); }
+
+glv_status glv_view_prepare(glv_conn *conn, const glv_view_def *def,
+                            const glv_call_options *options, glv_view_plan **ret, glv_error *err) {
+  TRY(check_conn(conn, err));
+  TRY(require_pointer(ret, "ret", err));
+  glv_view_def known_def;
+  TRY(read_definition(def, &known_def, err));
+  glv_call_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, SQL_FLAGS, err));
+  return conn->ops->view_prepare(conn, &known_def, &known, ret, err);
+}
+
+const glv_view_def *glv_view_plan_definition(const glv_view_plan *plan) {
+  return plan != NULL ? plan->ops->view_plan_definition(plan) : NULL;
+}
+
+glv_status glv_view_plan_schema(const glv_view_plan *plan, struct ArrowSchema *ret,
+                                glv_error *err) {
+  TRY(require_pointer(plan, "plan", err));
+  TRY(require_pointer(ret, "ret", err));
+  CLEANUP(schema_cleanup) schema *s = NULL;
+  TRY(plan->ops->view_plan_schema(plan, &s, err));
+  return cdata_export_schema(plan->handle.env, s, ret, err);
+}
+
+glv_status glv_view_plan_create(glv_view_plan *plan, glv_id id, const glv_view_options *options,
+                                glv_view **ret, glv_error *err) {
+  TRY(require_pointer(plan, "plan", err));
+  TRY(env_check_fork(plan->handle.env, err));
+  TRY(require_id(id, "id", false, err));
+  glv_view_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, GLV_VIEW_NO_DATA, err));
+  return plan->ops->view_plan_create(plan, id, &known, ret, err);
+}
+
+void glv_view_plan_free(glv_view_plan *plan) {
+  if (plan != NULL) {
+    handle_unref(&plan->handle);
+  }
+}
+
+glv_status glv_view_create(glv_conn *conn, glv_id id, const glv_view_def *def,
+                           const glv_view_options *options, glv_view **ret, glv_error *err) {
+  TRY(check_conn(conn, err));
+  TRY(require_id(id, "id", false, err));
+  glv_view_def known_def;
+  TRY(read_definition(def, &known_def, err));
+  glv_view_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, GLV_VIEW_NO_DATA, err));
+  return conn->ops->view_create(conn, id, &known_def, &known, ret, err);
+}
+
+glv_status glv_view_open(glv_conn *conn, glv_id id, const glv_call_options *options, glv_view **ret,
+                         glv_error *err) {
+  TRY(check_conn(conn, err));
+  TRY(require_id(id, "id", false, err));
+  TRY(require_pointer(ret, "ret", err));
+  glv_call_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, 0, err));
+  return conn->ops->view_open(conn, id, &known, ret, err);
+}
+
+glv_status glv_view_list(glv_conn *conn, glv_id parent, const glv_page_options *options,
+                         glv_list **ret, glv_error *err) {
+  TRY(check_conn(conn, err));
+  return list_call(conn, parent, options, conn->ops->view_list, ret, err);
+}
+
+const glv_view_def *glv_view_definition(const glv_view *view) {
+  return view != NULL ? view->ops->view_definition(view) : NULL;
+}
+
+const char *glv_view_stored_definition(const glv_view *view) {
+  return view != NULL ? view->ops->view_stored_definition(view) : NULL;
+}
+
+const char *glv_view_incarnation(const glv_view *view) {
+  return view != NULL ? view->ops->view_incarnation(view) : NULL;
+}
+
+glv_table *glv_view_table(glv_view *view) {
+  return view != NULL ? view->ops->view_table(view) : NULL;
+}
+
+glv_status glv_view_refresh(glv_view *view, const glv_refresh_options *options,
+                            glv_refresh_result *ret, glv_error *err) {
+  TRY(check_view(view, err));
+  glv_refresh_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, GLV_REFRESH_SOURCE_VERSION | GLV_REFRESH_NO_STAMP, err));
+  if (known.require < 0 || known.require > 1) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "require %d is neither 0 nor 1", (int)known.require);
+  }
+  glv_refresh_result result = {0};
+  TRY(view->ops->view_refresh(view, &known, &result, err));
+  result_write(ret, &result, sizeof result);
+  return GLV_OK;
+}
+
+glv_status glv_view_drop(glv_conn *conn, glv_id id, const glv_call_options *options,
+                         glv_error *err) {
+  TRY(check_conn(conn, err));
+  TRY(require_id(id, "id", false, err));
+  glv_call_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, GLV_CALL_IF_NEEDED, err));
+  return conn->ops->view_drop(conn, id, &known, err);
+}
+
+void glv_view_free(glv_view *view) {
+  if (view != NULL) {
+    handle_unref(&view->handle);
+  }
+}

@@ -1,0 +1,49 @@
+/* A counted flag. */
+#include "base/cancel.h"
+
+#include <stdatomic.h>
+
+struct glv_cancel {
+  atomic_size_t refs;
+  atomic_bool requested;
+  glv_env *env; /* a reference */
+};
+
+glv_status cancel_new(glv_env *env, cancel_token **ret, glv_error *err) {
+  cancel_token *c = mem_alloc(env, sizeof *c);
+  if (c == NULL) {
+    return error_nomem(err, sizeof *c);
+  }
+  atomic_init(&c->refs, 1);
+  atomic_init(&c->requested, false);
+  c->env = env_ref(env);
+  *ret = c;
+  return GLV_OK;
+}
+
+cancel_token *cancel_ref(cancel_token *c) {
+  if (c != NULL) {
+    atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
+  }
+  return c;
+}
+
+void cancel_unref(cancel_token *c) {
+  if (c != NULL && atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) {
+    glv_env *env = c->env;
+    mem_free(env, c);
+    env_unref(env);
+  }
+}
+
+void cancel_request(cancel_token *c) {
+  atomic_store_explicit(&c->requested, true, memory_order_relaxed);
+}
+
+bool cancel_is_requested(const cancel_token *c) {
+  return c != NULL && atomic_load_explicit(&c->requested, memory_order_relaxed);
+}
+
+glv_status cancel_check(const cancel_token *c, glv_error *err) {
+  return cancel_is_requested(c) ? FAIL(err, GLV_E_CANCELLED, "cancelled") : GLV_OK;
+}

@@ -1,0 +1,22 @@
+/**
+ * @file cancel.h
+ * Tokens by which one thread asks another to stop. They are polled at batch boundaries and before
+ * each retry.
+ */
+#ifndef GLAIVE_BASE_CANCEL_H
+#define GLAIVE_BASE_CANCEL_H
+
+#include "base/env.h"
+
+typedef struct glv_cancel cancel_token;
+
+/** One reference. Errors: GLV_E_NOMEM. */
+glv_status cancel_new(glv_env *env, cancel_token **ret, glv_error *err);
+cancel_token *cancel_ref(cancel_token *c); /* NULL gives NULL */
+void cancel_unref(cancel_token *c);        /* NULL is fine */
+void cancel_request(cancel_token *c);
+bool cancel_is_requested(const cancel_token *c); /* NULL: false */
+/** GLV_E_CANCELLED once the token was asked for; NULL never is. */
+glv_status cancel_check(const cancel_token *c, glv_error *err);
+
+#endif
