@@ -36,6 +36,7 @@ block = re.compile(r"(/\*\*(?:(?!\*/).)*\*/)?\s*GLV_API\s+([^;{]*?)\b(glv_\w+)\(
 for header in sorted((root / "include/glaive").glob("*.h")):
     text = header.read_text()
     for comment, _, name, parameters in block.findall(text):
+        comment = re.sub(r"\s*\n\s*\*\s*", " ", comment)
         declared.add(name)
         if not comment:
             bad.append(f"{header}: {name} has no comment")

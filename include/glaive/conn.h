@@ -64,9 +64,9 @@ GLV_API uint32_t glv_version_number(void);
 /**
  * Release what a function put into a glv_buf.
  *
- * @param buffer may be NULL or zeroed; zeroed afterwards. Thread class: S.
+ * @param text may be NULL or zeroed; zeroed afterwards. Thread class: S.
  */
-GLV_API void glv_buf_dispose(glv_buf *buffer);
+GLV_API void glv_buf_dispose(glv_buf *text);
 
 /* ---- cancellation
  * ------------------------------------------------------------------------------------------- */

@@ -48,12 +48,12 @@ void glv_env_memory(const glv_env *env, uint64_t *ret_used, uint64_t *ret_peak) 
 
 void glv_env_free(glv_env *env) { env_unref(env); }
 
-void glv_buf_dispose(glv_buf *buffer) {
-  if (buffer != NULL && buffer->owner != NULL) {
-    glv_env *env = buffer->owner;
-    mem_free(env, buffer->data);
+void glv_buf_dispose(glv_buf *text) {
+  if (text != NULL && text->owner != NULL) {
+    glv_env *env = text->owner;
+    mem_free(env, text->data);
     env_unref(env);
-    *buffer = (glv_buf){NULL, 0, NULL};
+    *text = (glv_buf){NULL, 0, NULL};
   }
 }
 
