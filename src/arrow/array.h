@@ -92,12 +92,24 @@ size_t array_null_count(const array *a);
 /** True iff some value is null. */
 bool array_has_nulls(const array *a);
 
-/** Rows [first, first + count) without copying; the result has its own references. */
+/**
+ * Rows [first, first + count) without copying; the result has its own references. Only struct and
+ * fixed_size_list need memory (for the slices of their children): when there is none, the result is
+ * empty (type NULL).
+ */
 array array_slice(const array *a, size_t first, size_t count);
+/**
+ * Give parent count empty children to fill in: sets children, child_count and child_owner. What is
+ * put there is released with the last reference to parent.
+ */
+glv_status array_new_children(glv_env *env, size_t count, array *parent, glv_error *err);
+/** Bytes of one entry of `values` of a fixed-width array: as type_width, and the width of the
+ * indices of a dictionary. */
+size_t array_value_width(const type *t);
 /** length nulls of a type. */
 glv_status array_new_null(glv_env *env, const type *t, size_t length, array *ret, glv_error *err);
-/** A new fixed-width (or bool) array with uninitialised values and no validity; write through
- * *ret_values. */
+/** A new fixed-width (or bool, or dictionary: the indices) array without validity; write through
+ * *ret_values. The values are uninitialised, those of bool all false. */
 glv_status array_new_fixed(glv_env *env, const type *t, size_t length, array *ret,
                            void **ret_values, glv_error *err);
 /** The rows listed, in that order. Rows are < a->length. */
@@ -110,8 +122,9 @@ glv_status array_concat(glv_env *env, const array *arrays, size_t count, array *
 bool array_equal(const array *a, const array *b);
 /**
  * Check an array from outside: buffer sizes were checked at import; here offsets are monotone and
- * inside data, UTF-8 is well-formed, dictionary indices are in range, recursively. Errors:
- * GLV_E_INVALID_INPUT naming `name`.
+ * inside data, UTF-8 is well-formed, dictionary indices are in range, recursively. data_size bounds
+ * the offsets of a itself (SIZE_MAX: not known); the children of nested types are bounded by their
+ * own buffers. Errors: GLV_E_INVALID_INPUT naming `name`.
  */
 glv_status array_validate(const array *a, size_t data_size, const char *name, glv_error *err);
 

@@ -1,6 +1,6 @@
 /**
  * @file builder.h
- * Append values one by one into a new array of any type that is not nested, or a list of such.
+ * Append values one by one into a new array of any type that is neither nested nor a dictionary.
  */
 #ifndef GLAIVE_ARROW_BUILDER_H
 #define GLAIVE_ARROW_BUILDER_H
