@@ -86,9 +86,8 @@ enum ast_kind {
   AST_OVERLAY,      /* OVERLAY(c0 PLACING c1 FROM c2 [FOR c3]) */
   AST_ARRAY,        /* [c0, ...]; AST_KEYWORD: ARRAY[..] */
   AST_DICTIONARY,   /* MAP {c0: c1, ...}: keys and values in turn */
-  AST_STRUCT,       /* STRUCT(c0, ...) */
   AST_CALL,         /* names(c0, ...); more in `call` */
-  AST_NAMED_ARG     /* names[0] => c0; as an argument only; AST_COMMA: written with := */
+  AST_NAMED_ARG     /* names[0] => c0; as an argument only */
 };
 
 enum ast_unary {
@@ -161,7 +160,7 @@ enum ast_flag {
   AST_HAS_FOR = 1u << 5,
   AST_COMMA = 1u << 6,
   AST_KEYWORD = 1u << 7,
-  AST_ANY = 1u << 8,
+  AST_ANY = 1u << 8, /* with AST_KEYWORD: written SOME */
   AST_ALL = 1u << 9
 };
 
@@ -215,18 +214,21 @@ typedef struct ast_call {
   bool respect_nulls;
   bool over;              /* OVER: a window call; the window itself is scanned only */
   str window;             /* source text behind OVER: a name or `(...)` */
-  str tail;               /* source text of further clauses in the parentheses, e.g. `LIMIT 1` */
   const ast *filter;      /* FILTER (WHERE ..) or NULL */
   const ast_order *order; /* ORDER BY in the parentheses, or of WITHIN GROUP */
   size_t order_count;
   bool within_group;
 } ast_call;
 
+/** A flag of ast_parse besides those of expr.h: FILTER behind a call and IGNORE NULLS within it are
+ * syntax (queries with GROUP BY; nowhere else). */
+#define AST_PARSE_AGGREGATES (1u << 16)
+
 /**
  * Parse one expression.
  *
  * @param text      UTF-8; must outlive the tree; at most LIMIT_SQL_BYTES.
- * @param flags     EXPR_DQUOTE_IDENTIFIER of expr/expr.h; others are ignored.
+ * @param flags     EXPR_DQUOTE_IDENTIFIER of expr/expr.h, AST_PARSE_AGGREGATES; others are ignored.
  * @param max_depth LIMIT_SQL_DEPTH or LIMIT_SQL_VIEW_DEPTH.
  * Errors: GLV_E_SQL_PARSE with `line L, column C`; GLV_E_LIMIT (text too long); GLV_E_NOMEM.
  */
