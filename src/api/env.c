@@ -60,7 +60,7 @@ void glv_buf_dispose(glv_buf *text) {
 glv_status glv_cancel_new(glv_env *env, glv_cancel **ret, glv_error *err) {
   TRY(require_pointer(env, "env", err));
   TRY(require_pointer(ret, "ret", err));
-  return cancel_new(env, ret, err);
+  return cancel_new(env, NULL, ret, err);
 }
 
 void glv_cancel_request(glv_cancel *cancel) {

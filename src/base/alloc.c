@@ -17,6 +17,7 @@
 
 #include "base/checked.h"
 #include "base/env.h"
+#include "base/lock_table_private.h"
 #include "base/thread.h"
 
 enum { HEADER_BYTES = 16, BUFFER_ALIGN = 64, MAX_DEFAULT_THREADS = 8, MAX_THREADS = 1024 };
@@ -35,6 +36,7 @@ struct glv_env {
   pid_t pid;
   mutex pool_lock;
   struct pool *pool; /* guarded by pool_lock until set */
+  struct lock_table locks;
 };
 
 static void *default_alloc(void *user, size_t size, size_t align) {
@@ -92,6 +94,8 @@ glv_status env_new(const glv_env_options *options, glv_env **ret, glv_error *err
   atomic_init(&env->used, 0);
   atomic_init(&env->peak, 0);
   mutex_init(&env->pool_lock);
+  mutex_init(&env->locks.lock);
+  condition_init(&env->locks.changed);
   *ret = env;
   return GLV_OK;
 }
@@ -109,6 +113,8 @@ void env_unref(glv_env *env) {
     pool_free(env->pool); /* in a forked child the threads do not exist */
   }
   mutex_dispose(&env->pool_lock);
+  condition_dispose(&env->locks.changed);
+  mutex_dispose(&env->locks.lock);
   const glv_allocator allocator = env->allocator;
   allocator.free(allocator.user, env, sizeof *env);
 }
@@ -125,6 +131,8 @@ void env_memory(const glv_env *env, uint64_t *ret_used, uint64_t *ret_peak) {
 }
 
 const glv_io *env_io(const glv_env *env) { return &env->io; }
+
+struct lock_table *env_lock_table(glv_env *env) { return &env->locks; }
 
 size_t env_threads(const glv_env *env) { return env->threads; }
 

@@ -1,4 +1,4 @@
-/* A counted flag. */
+/* A counted flag; a token may have a parent, whose flag counts too. */
 #include "base/cancel.h"
 
 #include <stdatomic.h>
@@ -6,10 +6,11 @@
 struct glv_cancel {
   atomic_size_t refs;
   atomic_bool requested;
-  glv_env *env; /* a reference */
+  glv_env *env;              /* a reference */
+  struct glv_cancel *parent; /* a reference, or NULL */
 };
 
-glv_status cancel_new(glv_env *env, cancel_token **ret, glv_error *err) {
+glv_status cancel_new(glv_env *env, cancel_token *parent, cancel_token **ret, glv_error *err) {
   cancel_token *c = mem_alloc(env, sizeof *c);
   if (c == NULL) {
     return error_nomem(err, sizeof *c);
@@ -17,6 +18,7 @@ glv_status cancel_new(glv_env *env, cancel_token **ret, glv_error *err) {
   atomic_init(&c->refs, 1);
   atomic_init(&c->requested, false);
   c->env = env_ref(env);
+  c->parent = cancel_ref(parent);
   *ret = c;
   return GLV_OK;
 }
@@ -31,6 +33,8 @@ cancel_token *cancel_ref(cancel_token *c) {
 void cancel_unref(cancel_token *c) {
   if (c != NULL && atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) {
     glv_env *env = c->env;
+    cancel_unref(
+        c->parent); /* NOLINT(misc-no-recursion): chains are as short as the code that makes them */
     mem_free(env, c);
     env_unref(env);
   }
@@ -41,9 +45,16 @@ void cancel_request(cancel_token *c) {
 }
 
 bool cancel_is_requested(const cancel_token *c) {
-  return c != NULL && atomic_load_explicit(&c->requested, memory_order_relaxed);
+  for (; c != NULL; c = c->parent) {
+    if (atomic_load_explicit(&c->requested, memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 glv_status cancel_check(const cancel_token *c, glv_error *err) {
   return cancel_is_requested(c) ? FAIL(err, GLV_E_CANCELLED, "cancelled") : GLV_OK;
 }
+
+void cancel_cleanup(cancel_token **c) { cancel_unref(*c); }

@@ -10,10 +10,12 @@
 
 typedef struct glv_cancel cancel_token;
 
-/** One reference. Errors: GLV_E_NOMEM. */
-glv_status cancel_new(glv_env *env, cancel_token **ret, glv_error *err);
+/** One reference. A request to the parent (may be NULL; referenced) counts for the child too.
+ * Errors: GLV_E_NOMEM. */
+glv_status cancel_new(glv_env *env, cancel_token *parent, cancel_token **ret, glv_error *err);
 cancel_token *cancel_ref(cancel_token *c); /* NULL gives NULL */
 void cancel_unref(cancel_token *c);        /* NULL is fine */
+void cancel_cleanup(cancel_token **c);
 void cancel_request(cancel_token *c);
 bool cancel_is_requested(const cancel_token *c); /* NULL: false */
 /** GLV_E_CANCELLED once the token was asked for; NULL never is. */

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { QUEUE_PER_THREAD = 4, STACK_BYTES = 1 << 20 };
 
@@ -45,6 +46,19 @@ void condition_init(condition *c) { must(pthread_cond_init(c, NULL)); }
 void condition_dispose(condition *c) { must(pthread_cond_destroy(c)); }
 void condition_wait(condition *c, mutex *m) { must(pthread_cond_wait(c, m)); }
 void condition_signal_all(condition *c) { must(pthread_cond_broadcast(c)); }
+
+void condition_wait_ms(condition *c, mutex *m, unsigned timeout_ms) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += timeout_ms / 1000;
+  until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+  if (until.tv_nsec >= 1000000000) {
+    until.tv_sec++;
+    until.tv_nsec -= 1000000000;
+  }
+  const int result = pthread_cond_timedwait(c, m, &until);
+  must(result == ETIMEDOUT ? 0 : result);
+}
 
 static void queue_append(pool *p, task *t) {
   t->state = TASK_QUEUED;

@@ -21,6 +21,8 @@ void condition_init(condition *c);
 void condition_dispose(condition *c);
 void condition_wait(condition *c, mutex *m);
 void condition_signal_all(condition *c);
+/** Waits at most that long; may also return early. */
+void condition_wait_ms(condition *c, mutex *m, unsigned timeout_ms);
 
 /** CLEANUP helper: `CLEANUP(mutex_cleanup) mutex *held = &x->lock; mutex_lock(held);` */
 void mutex_cleanup(mutex **m);
