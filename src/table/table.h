@@ -159,7 +159,7 @@ glv_status table_data_file_path(const table_snapshot *t, const data_file *f, are
  * is null in this fragment. */
 const data_file *fragment_find_field(const fragment *f, int32_t id, uint32_t *ret_column);
 
-/** Errors: as table_open. For messages and lists of features: flag words of manifests. */
+/** Bits of the flag words of manifests. */
 enum table_flag {
   TABLE_FLAG_DELETIONS = 1,
   TABLE_FLAG_STABLE_ROW_IDS = 2,
