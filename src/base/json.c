@@ -107,6 +107,8 @@ json *js_new_string(str text) {
 json *js_new_array(void) { return out(json_array()); }
 json *js_new_object(void) { return out(json_object()); }
 
+json *js_copy(const json *node) { return out(json_deep_copy(in(node))); }
+
 glv_status js_put(json *object, const char *key, json *value, glv_error *err) {
   if (value == NULL || json_object_set_new((json_t *)object, key, (json_t *)value) != 0) {
     return FAIL(err, GLV_E_NOMEM, "no memory, or no valid UTF-8, for the JSON member \"%s\"", key);

@@ -49,6 +49,8 @@ json *js_new_array(void);
 json *js_new_object(void);
 glv_status js_put(json *object, const char *key, json *value, glv_error *err);
 glv_status js_push(json *array, json *value, glv_error *err);
+/** A deep copy; NULL = no memory. */
+json *js_copy(const json *node);
 /** Append the text of node; indent 0 = compact. Reals print with 17 significant digits unless
  * digits is given (1..17). */
 glv_status js_print(const json *node, unsigned indent, unsigned digits, buf *out, glv_error *err);

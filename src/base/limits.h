@@ -12,6 +12,8 @@
  * can read back. */
 #define LIMIT_SQL_DEPTH 200
 #define LIMIT_SQL_VIEW_DEPTH 45
+/** Nodes of the syntax tree of one SQL text. */
+#define LIMIT_SQL_NODES (2u << 20)
 /** Length of one SQL text in bytes. */
 #define LIMIT_SQL_BYTES (16u << 20)
 /** Nesting of Arrow types. */

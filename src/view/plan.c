@@ -1,0 +1,328 @@
+/*
+ * A plan turns the texts of a definition into typed columns. Order of checks per projection:
+ * duplicate name, reserved name, expression. Names are compared case-sensitively. An output that is
+ * exactly a source column keeps its nullability and metadata, everything else is nullable and bare.
+ */
+#include "view/plan.h"
+
+#include <stdlib.h>
+
+#include "expr/expr.h"
+#include "io/io.h"
+#include "view/lineage.h"
+#include "view/plan_private.h"
+
+/* ---- outputs
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static bool is_reserved(const char *name) {
+  static const char *const names[] = {VIEW_SOURCE_ROW_ID,
+                                      "_rowid",
+                                      "_rowaddr",
+                                      "_rowoffset",
+                                      "_row_created_at_version",
+                                      "_row_last_updated_at_version"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp(name, names[i]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static glv_status check_output(const struct planner *p, size_t index, glv_error *err) {
+  const char *name = p->projections[index].output;
+  for (size_t i = 0; i < index; i++) {
+    if (strcmp(p->projections[i].output, name) == 0) {
+      return FAIL(err, GLV_E_COLUMN_EXISTS, "Column '%s' already exists", name);
+    }
+  }
+  const bool internal = strncmp(name, VIEW_INPUT_PREFIX, sizeof VIEW_INPUT_PREFIX - 1) == 0;
+  if (is_reserved(name) || (internal && p->purpose != PLAN_REFRESH)) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "view column name '%s' is reserved", name);
+  }
+  if (name[0] == '\0') {
+    return FAIL(err, GLV_E_INVALID_INPUT, "a view column has an empty name");
+  }
+  if (strchr(name, '.') != NULL) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "view column name '%s' must not contain a period", name);
+  }
+  return GLV_OK;
+}
+
+/* Rewrite the report of the expression engine; `what` names the column. */
+static glv_status expression_failed(const struct planner *p, glv_status status, const char *output,
+                                    glv_error *err) {
+  if (status != GLV_E_SQL_PARSE && status != GLV_E_SQL_PLAN && status != GLV_E_SQL_EXEC) {
+    return status;
+  }
+  if (p->purpose == PLAN_REFRESH) {
+    error_prefix(
+        err, status,
+        "view column '%s' no longer plans against '%s' (a source column was dropped or renamed): ",
+        output, p->plan->definition.source_table);
+    status = GLV_E_SCHEMA;
+  } else {
+    error_prefix(err, status, "Invalid expression for column '%s': ", output);
+    status = p->purpose == PLAN_FIELDS ? GLV_E_INVALID_EXPRESSION : status;
+  }
+  if (err != NULL) {
+    err->code = status;
+  }
+  return status;
+}
+
+/* A column whose type is not read is missing from the schema the expression engine sees: say so. */
+static glv_status check_unread_column(const struct planner *p, const char *expression,
+                                      glv_error *err) {
+  const lance_schema *stored = table_lance_schema(p->source);
+  for (size_t i = 0; i < stored->field_count; i++) {
+    const lance_field *f = &stored->fields[i];
+    if (!f->is_supported && strstr(expression, f->arrow.name) != NULL) {
+      return FAIL(err, GLV_E_UNSUPPORTED,
+                  "column '%s' of '%s' has type %s, which this release does not read",
+                  f->arrow.name, table_name(p->source), f->logical_type);
+    }
+  }
+  return GLV_OK;
+}
+
+static glv_status check_type(const struct planner *p, const char *output, const expr *e,
+                             const type **ret, glv_error *err) {
+  const type *t = expr_type(e);
+  const bool is_view = t->kind == TYPE_UTF8_VIEW || t->kind == TYPE_BINARY_VIEW;
+  if (is_view && p->purpose != PLAN_REFRESH) {
+    return FAIL(
+        err, GLV_E_INVALID_INPUT,
+        "view column '%s' has type %s, which no table can hold; wrap it: CAST(<expr> AS %s)",
+        output, TYPE_TEXT(t), t->kind == TYPE_UTF8_VIEW ? "STRING" : "BINARY");
+  }
+  *ret = !is_view ? t : type_simple(t->kind == TYPE_UTF8_VIEW ? TYPE_UTF8 : TYPE_BINARY);
+  return GLV_OK;
+}
+
+/* The type with the declarations of its source removed from the metadata of every child. */
+static const type *without_declarations(arena *a, const type *t,
+                                        int depth) { /* NOLINT(misc-no-recursion) */
+  if (t->child_count == 0 || depth == 0) {
+    return type_copy(a, t);
+  }
+  field *children = ARENA_ARRAY(a, field, t->child_count);
+  type *copy = ARENA_NEW(a, type);
+  bool ok = children != NULL && copy != NULL;
+  for (size_t i = 0; i < t->child_count && ok; i++) {
+    children[i] = t->children[i];
+    children[i].metadata = lineage_field_metadata(a, t->children[i].metadata, &ok);
+    children[i].type = ok ? without_declarations(a, t->children[i].type, depth - 1) : NULL;
+    ok = children[i].type != NULL;
+  }
+  if (!ok) {
+    return NULL;
+  }
+  *copy = *t;
+  copy->children = children;
+  return copy;
+}
+
+static glv_status set_field(struct planner *p, size_t index, const expr *e, const type *t,
+                            glv_error *err) {
+  arena *a = &p->plan->memory;
+  size_t column = 0;
+  size_t depth = 0;
+  const bool is_column = expr_is_column(e, &column, &depth);
+  field *f = &p->fields[index];
+  *f = (field){.name = p->projections[index].output, .nullable = true};
+  bool ok = true;
+  if (is_column && depth == 1) {
+    const field *from = &p->scope.schema->fields[column];
+    f->nullable = from->nullable;
+    f->metadata = lineage_field_metadata(a, from->metadata, &ok);
+    p->links[p->link_count++] = (lineage_link){from->name, f->name};
+  }
+  f->type = ok ? without_declarations(a, t, LIMIT_TYPE_DEPTH) : NULL;
+  return f->type != NULL ? GLV_OK : error_nomem(err, sizeof(type));
+}
+
+static glv_status plan_output(struct planner *p, size_t index, glv_error *err) {
+  const view_projection *from = &p->projections[index];
+  TRY(check_output(p, index, err));
+  CLEANUP(expr_cleanup) expr *e = NULL;
+  const glv_status status =
+      expr_plan_value(p->plan->env, str_of(from->expression), &p->scope, EXPR_VIEW, &e, err);
+  if (status != GLV_OK) {
+    TRY(status == GLV_E_SQL_PLAN ? check_unread_column(p, from->expression, err) : GLV_OK);
+    return expression_failed(p, status, from->output, err);
+  }
+  const type *t = NULL;
+  TRY(check_type(p, from->output, e, &t, err));
+  TRY(set_field(p, index, e, t, err));
+  return planner_add_inputs(p, e, err);
+}
+
+/* ---- filter
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static glv_status filter_failed(const struct planner *p, glv_status status, glv_error *err) {
+  if (status != GLV_E_SQL_PARSE && status != GLV_E_SQL_PLAN && status != GLV_E_SQL_EXEC) {
+    return status;
+  }
+  glv_status code = GLV_E_INVALID_INPUT;
+  if (p->purpose == PLAN_REFRESH) {
+    error_prefix(
+        err, status,
+        "the filter no longer plans against '%s' (a source column was dropped or renamed): ",
+        p->plan->definition.source_table);
+    code = GLV_E_SCHEMA;
+  } else {
+    error_prefix(err, status, "invalid view filter: ");
+    code = p->purpose == PLAN_FIELDS ? code : status;
+  }
+  if (err != NULL) {
+    err->code = code;
+  }
+  return code;
+}
+
+static glv_status plan_filter(struct planner *p, glv_error *err) {
+  const char *filter = p->plan->definition.filter;
+  CLEANUP(expr_cleanup) expr *value = NULL;
+  glv_status status =
+      expr_plan_value(p->plan->env, str_of(filter), &p->scope, EXPR_VIEW, &value, err);
+  if (status == GLV_OK && expr_type(value)->kind != TYPE_BOOL) {
+    const glv_status code = p->purpose == PLAN_REFRESH ? GLV_E_SCHEMA : GLV_E_INVALID_INPUT;
+    return FAIL(err, code, "view filter must be a boolean predicate, not %s",
+                planner_type_name(expr_type(value)));
+  }
+  CLEANUP(expr_cleanup) expr *e = NULL;
+  status = status == GLV_OK
+               ? expr_plan_filter(p->plan->env, str_of(filter), &p->scope, EXPR_VIEW, &e, err)
+               : status;
+  if (status != GLV_OK) {
+    TRY(status == GLV_E_SQL_PLAN ? check_unread_column(p, filter, err) : GLV_OK);
+    return filter_failed(p, status, err);
+  }
+  return planner_add_inputs(p, e, err);
+}
+
+/* ---- the whole
+ * ---------------------------------------------------------------------------------------------- */
+
+/* All columns of the source, its provenance column excepted, each under its own name. */
+static glv_status expand_star(struct planner *p, glv_error *err) {
+  arena *a = &p->plan->memory;
+  TRY(table_check_supported(p->source, err));
+  const schema *s = p->scope.schema;
+  view_projection *all = ARENA_ARRAY(a, view_projection, s->field_count);
+  if (all == NULL) {
+    return error_nomem(err, s->field_count * sizeof *all);
+  }
+  size_t count = 0;
+  for (size_t i = 0; i < s->field_count; i++) {
+    if (strcmp(s->fields[i].name, VIEW_SOURCE_ROW_ID) != 0) {
+      all[count] = (view_projection){arena_strdup(a, str_of(s->fields[i].name)),
+                                     definition_quote_column(a, str_of(s->fields[i].name))};
+      if (all[count].output == NULL || all[count].expression == NULL) {
+        return error_nomem(err, 0);
+      }
+      count++;
+    }
+  }
+  p->projections = all;
+  p->projection_count = count;
+  return GLV_OK;
+}
+
+static glv_status check_shape(const view_definition *d, glv_error *err) {
+  if (d->is_grouped || d->is_unnest || d->is_function) {
+    return FAIL(err, GLV_E_UNSUPPORTED, "views with %s are not supported by this release",
+                d->is_grouped  ? "GROUP BY"
+                : d->is_unnest ? "UNNEST"
+                               : "a function in FROM position");
+  }
+  if (d->has_limit && d->limit > (uint64_t)INT64_MAX) {
+    return FAIL(err, GLV_E_INVALID_INPUT,
+                "view limit %llu exceeds the maximum of 9223372036854775807",
+                (unsigned long long)d->limit);
+  }
+  return GLV_OK;
+}
+
+static glv_status make_columns(struct planner *p, glv_error *err) {
+  view_plan *plan = p->plan;
+  p->fields[p->projection_count] =
+      (field){.name = VIEW_SOURCE_ROW_ID, .type = type_simple(TYPE_UINT64), .nullable = false};
+  metadata m;
+  TRY(lineage_schema_metadata(&plan->memory, p->scope.schema, p->fields, p->projection_count + 1,
+                              (lineage){p->links, p->link_count}, &m, err));
+  TRY(schema_new(plan->env, p->fields, p->projection_count + 1, m, &plan->columns, err));
+  scan_column *outputs = ARENA_ARRAY(&plan->memory, scan_column, p->projection_count);
+  if (outputs == NULL) {
+    return error_nomem(err, p->projection_count * sizeof *outputs);
+  }
+  for (size_t i = 0; i < p->projection_count; i++) {
+    outputs[i] =
+        (scan_column){str_of(p->projections[i].output), str_of(p->projections[i].expression)};
+  }
+  plan->outputs = outputs;
+  plan->output_count = p->projection_count;
+  return GLV_OK;
+}
+
+static glv_status plan_all(struct planner *p, glv_error *err) {
+  view_plan *plan = p->plan;
+  if (plan->definition.star) {
+    TRY(expand_star(p, err));
+  }
+  p->fields = ARENA_ARRAY(&plan->memory, field, p->projection_count + 1);
+  p->links = ARENA_ARRAY(&plan->memory, lineage_link, p->projection_count);
+  if (p->fields == NULL || p->links == NULL) {
+    return error_nomem(err, (p->projection_count + 1) * sizeof(field));
+  }
+  for (size_t i = 0; i < p->projection_count; i++) {
+    TRY(plan_output(p, i, err));
+  }
+  if (plan->definition.filter != NULL) {
+    TRY(plan_filter(p, err));
+  }
+  TRY(make_columns(p, err));
+  plan->definition.projections = p->projections;
+  plan->definition.projection_count = p->projection_count;
+  return planner_finish_inputs(p, err);
+}
+
+glv_status view_plan_make(const table_snapshot *source, const view_definition *d,
+                          plan_purpose purpose, view_plan **ret, glv_error *err) {
+  glv_env *env = table_env(source);
+  TRY(check_shape(d, err));
+  CLEANUP(view_plan_cleanup) view_plan *plan = mem_zalloc(env, sizeof *plan);
+  if (plan == NULL) {
+    return error_nomem(err, sizeof *plan);
+  }
+  plan->env = env_ref(env);
+  arena_init(&plan->memory, env);
+  TRY(planner_copy_definition(&plan->memory, d, &plan->definition, err));
+  struct planner p = {.plan = plan,
+                      .source = source,
+                      .purpose = purpose,
+                      .scope = {table_schema(source), SIZE_MAX},
+                      .projections = plan->definition.projections,
+                      .projection_count = plan->definition.projection_count};
+  TRY(plan_all(&p, err));
+  *ret = plan;
+  plan = NULL;
+  return GLV_OK;
+}
+
+void view_plan_free(view_plan *p) {
+  if (p != NULL) {
+    glv_env *env = p->env;
+    schema_unref(p->columns);
+    arena_dispose(&p->memory);
+    mem_free(env, p);
+    env_unref(env);
+  }
+}
+
+void view_plan_cleanup(view_plan **p) { view_plan_free(*p); }

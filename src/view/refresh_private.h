@@ -1,0 +1,39 @@
+/**
+ * @file refresh_private.h
+ * The state of one attempt of a refresh, shared by refresh.c (deciding) and publish.c (writing).
+ */
+#ifndef GLAIVE_VIEW_REFRESH_PRIVATE_H
+#define GLAIVE_VIEW_REFRESH_PRIVATE_H
+
+#include "view/changes.h"
+#include "view/intact.h"
+#include "view/plan.h"
+#include "view/refresh.h"
+#include "view/watermark.h"
+
+struct attempt {
+  glv_env *env;            /* borrowed */
+  const view_database *db; /* borrowed */
+  const refresh_options *options;
+  cancel_token *cancel; /* borrowed: the refresh's own, child of the caller's */
+  arena memory;
+  table_snapshot *view; /* at the version P that the refresh is planned on */
+  watermark mark;
+  char incarnation[64];       /* of the view; a new one when it had none */
+  view_definition definition; /* as stored */
+  str new_definition;         /* data NULL = the stored text stays */
+  table_snapshot *source;     /* at the target version */
+  view_plan *plan;
+  bool has_provenance;
+  intact_result intact;
+  source_changes changes; /* valid when the mode is incremental */
+  refresh_result result;
+};
+
+/** Write the rows and the stamp, or the stamp alone, as result.mode says; fills the counts and
+ * version of result. */
+glv_status attempt_publish(struct attempt *a, glv_error *err);
+/** Only the stamp: version P + 1. */
+glv_status attempt_stamp(struct attempt *a, glv_error *err);
+
+#endif
