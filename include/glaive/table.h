@@ -242,6 +242,23 @@ GLV_API GLV_CHECKED glv_status glv_table_scan(glv_table *table, const glv_scan_o
                                               struct ArrowArrayStream *ret, glv_error *err);
 
 /**
+ * Run an ad-hoc query: SELECT items | * | count(*) FROM table [WHERE predicate] [ORDER BY column
+ * [ASC | DESC] [NULLS FIRST | LAST], ...] [LIMIT n] [OFFSET n]. "x" names a column. ORDER BY holds
+ * the result in memory.
+ *
+ * @param conn    the connection.
+ * @param sql     the statement.
+ * @param options NULL, or flags GLV_SQL_STRICT, cancel.
+ * @param ret     the rows; released by the caller.
+ * @param err     NULL, or filled on failure.
+ * Errors: GLV_E_SQL_PARSE, GLV_E_SQL_PLAN, GLV_E_TABLE_NOT_FOUND; as glv_table_scan. Thread class:
+ * T; the stream S.
+ */
+GLV_API GLV_CHECKED glv_status glv_query(glv_conn *conn, const char *sql,
+                                         const glv_call_options *options,
+                                         struct ArrowArrayStream *ret, glv_error *err);
+
+/**
  * The full error of a stream that came from this library, else code GLV_E_IO and the stream's own
  * text.
  *

@@ -196,3 +196,16 @@ glv_status glv_table_overwrite(glv_table *table, struct ArrowArrayStream *data,
                                glv_error *err) {
   return write_rows(table, data, true, options, ret, err);
 }
+
+glv_status glv_query(glv_conn *conn, const char *sql, const glv_call_options *options,
+                     struct ArrowArrayStream *ret, glv_error *err) {
+  TRY(check_conn(conn, err));
+  TRY(require_pointer(sql, "sql", err));
+  TRY(require_pointer(ret, "ret", err));
+  glv_call_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, GLV_SQL_STRICT, err));
+  batch_reader reader;
+  TRY(conn->ops->query(conn, sql, &known, &reader, err));
+  return cdata_export_stream(conn->handle.env, &reader, ret, err);
+}

@@ -146,6 +146,9 @@ struct backend_ops {
                             const glv_write_options *options, glv_write_result *ret,
                             glv_error *err);
 
+  glv_status (*query)(glv_conn *conn, const char *sql, const glv_call_options *options,
+                      batch_reader *ret, glv_error *err);
+
   glv_status (*view_prepare)(glv_conn *conn, const glv_view_def *def,
                              const glv_call_options *options, glv_view_plan **ret, glv_error *err);
   const glv_view_def *(*view_plan_definition)(const glv_view_plan *plan);

@@ -2,9 +2,8 @@
  * Counted handles, owned paths and lists: what every implementation of the backend interface needs.
  * A handle holds a reference to its environment, so that handles may be released in any order.
  */
-#include <stdio.h>
-
 #include "backend/backend.h"
+#include "base/name.h"
 
 void handle_init(handle *h, glv_env *env, void (*dispose)(handle *h)) {
   atomic_init(&h->refs, 1);
@@ -47,17 +46,6 @@ void ident_dispose(glv_env *env, ident *id) {
   *id = (ident){NULL, 0};
 }
 
-static bool is_bare(const char *part) {
-  for (const char *c = part; *c != '\0'; c++) {
-    const bool letter =
-        (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
-    if (!letter && *c != '_' && *c != '-') {
-      return false;
-    }
-  }
-  return *part != '\0';
-}
-
 /* Append c if it fits and leave room for the NUL. */
 static size_t put(char *text, size_t size, size_t used, char c) {
   if (used + 1 < size) {
@@ -69,7 +57,7 @@ static size_t put(char *text, size_t size, size_t used, char c) {
 const char *ident_text(glv_id id, char *text, size_t size) {
   size_t used = 0;
   for (size_t i = 0; i < id.count; i++) {
-    const bool bare = is_bare(id.parts[i]);
+    const bool bare = name_is_bare(str_of(id.parts[i]));
     used = i > 0 ? put(text, size, used, '.') : used;
     used = bare ? used : put(text, size, used, '"');
     for (const char *c = id.parts[i]; *c != '\0'; c++) {
