@@ -85,15 +85,16 @@ static inline void load_ends(const char *text, size_t size, uint64_t *head, uint
   }
 }
 
+/* Short values differ in few bits, so every step spreads what the one before gathered: the upper
+ * half of a product depends on all bits of its factor, the lower half does not. */
 static inline uint32_t hash_of(str value, uint64_t head, uint64_t tail) {
-  uint64_t h;
-  if (value.size <= 16) {
-    h = (head ^ value.size) * UINT64_C(0x9E3779B97F4A7C15);
-    h = (h ^ (h >> 32) ^ tail) * UINT64_C(0xD6E8FEB86659FD93);
-  } else {
-    h = hash_bytes(value.data, value.size);
+  if (value.size > 16) {
+    return (uint32_t)(hash_bytes(value.data, value.size) >> 32);
   }
-  return (uint32_t)(h >> 32) ^ (uint32_t)h;
+  uint64_t h = (head + value.size) * UINT64_C(0x9E3779B97F4A7C15);
+  h = (h >> 32 | h << 32) + tail * UINT64_C(0xC2B2AE3D27D4EB4F);
+  h = (h ^ h >> 29) * UINT64_C(0xD6E8FEB86659FD93);
+  return (uint32_t)(h >> 32);
 }
 
 static inline bool is_entry(const struct dictionary *d, const struct entry *e, str value,

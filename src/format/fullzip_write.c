@@ -109,19 +109,26 @@ static bool next_value(struct zip_values *v, str *ret) {
   return true;
 }
 
-static glv_status squeeze_value(const page_leaf *leaf, str value, buf *out, glv_error *err) {
-  const size_t room = compress_bound(leaf->compression, value.size);
+/* The reference decompresses null rows as well, as empty values. For ZSTD nothing is a compressed
+ * nothing, for LZ4 it is an error, so that LZ4 can only be had in pages without nulls. */
+static enum leaf_compression scheme_of(const page_input *in) {
+  const enum leaf_compression wanted = in->leaf->compression;
+  return wanted == COMPRESS_LZ4 && in->null_count != 0 ? COMPRESS_ZSTD : wanted;
+}
+
+static glv_status squeeze_value(const page_input *in, str value, buf *out, glv_error *err) {
+  const page_leaf *leaf = in->leaf;
+  const enum leaf_compression scheme = scheme_of(in);
+  const size_t room = compress_bound(scheme, value.size);
   if (room == SIZE_MAX) {
     return FAIL(err, GLV_E_LIMIT, "column '%s': a value of %zu bytes is too long to be compressed",
                 leaf->name, value.size);
   }
   TRY(buf_reserve(out, 8 + room, err));
   char *item = out->data + out->size;
-  size_t size = 0;
-  if (value.size != 0) {
-    TRY(compress_write(leaf->compression, leaf->compression_level, value.data, value.size, item + 8,
-                       room, &size, err));
-  }
+  size_t size;
+  TRY(compress_write(scheme, leaf->compression_level, value.data, value.size, item + 8, room, &size,
+                     err));
   store_le64(item, size);
   out->size += 8 + size;
   return GLV_OK;
@@ -135,7 +142,7 @@ static glv_status squeeze_values(const page_input *in, struct zip_values *v, uin
   for (size_t i = 0; i < in->rows; i++) {
     str value;
     if (next_value(&plain, &value)) {
-      TRY(squeeze_value(in->leaf, value, &v->squeezed, err));
+      TRY(squeeze_value(in, value, &v->squeezed, err));
       count++;
     }
   }
@@ -199,8 +206,7 @@ glv_status fullzip_write_variable(const page_input *in, page_output *out, glv_er
   zip.bits_per_offset = leaf->offset_width * 8;
   zip.value_compression = encoding_variable(&out->messages, (uint64_t)leaf->offset_width * 8);
   if (v.squeezed.size != 0) {
-    zip.value_compression =
-        encoding_general(&out->messages, leaf->compression, zip.value_compression);
+    zip.value_compression = encoding_general(&out->messages, scheme_of(in), zip.value_compression);
   }
   return write_layout(in, &zip, out, err);
 }
