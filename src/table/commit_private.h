@@ -1,0 +1,77 @@
+/**
+ * @file commit_private.h
+ * The stages of a commit: plan (operation to transaction), conflict rules, manifest building,
+ * publishing.
+ */
+#ifndef GLAIVE_TABLE_COMMIT_PRIVATE_H
+#define GLAIVE_TABLE_COMMIT_PRIVATE_H
+
+#include "table/stage_private.h"
+#include "table/table_private.h"
+
+/** An operation ready to be committed on any version. Lives as long as its arena. */
+typedef struct commit_plan {
+  glv_env *env; /* borrowed, as everything else from outside */
+  table_home *home;
+  const table_snapshot *base; /* NULL when a table is created */
+  const operation *op;
+  arena memory;
+  char uuid[37];
+  uint64_t read_version;
+  str transaction; /* serialized */
+  char transaction_name[NAME_SIZE];
+  Lance__Table__DataFragment *new_fragments; /* without ids, row ids and versions */
+  size_t new_count;
+  uint64_t *updated_ids;
+  str *updated; /* the whole new messages */
+  size_t updated_count;
+  uint64_t *removed_ids;
+  size_t removed_count;
+  const char **deletion_names; /* files written for this operation */
+  size_t deletion_count;
+  bool wrote_transaction;
+  /* creation only */
+  bool stable_row_ids;
+  const char *data_version;
+} commit_plan;
+
+/** Writes the deletion files and serializes the transaction. plan_dispose in every case. */
+glv_status plan_make(table_home *h, const table_snapshot *base, const operation *op,
+                     commit_plan *ret, glv_error *err);
+/** Remove what the plan wrote: after a failure that is certain. */
+void plan_undo(commit_plan *p);
+void plan_dispose(commit_plan *p);
+
+/** The verdict on a commit of somebody else that came first. */
+enum verdict { VERDICT_COMPATIBLE, VERDICT_RETRY, VERDICT_INCOMPATIBLE };
+enum verdict conflict_check(const operation *ours, const transaction *theirs);
+
+/**
+ * Build the manifest file that follows `latest` (NULL: version 1). Pure: the same input gives the
+ * same bytes.
+ */
+glv_status manifest_build(const commit_plan *p, const table_snapshot *latest, int64_t now_ns,
+                          buf *out, glv_error *err);
+
+/** Index metadata kept by an operation that changes fragments or schema: the *retain* rule.
+ * kept[i] tells of index i. live: ids of the fragments of the new version, ascending. */
+glv_status indexes_retain(const table_snapshot *latest, const lance_schema *s, const uint64_t *live,
+                          size_t live_count, bool *kept, glv_error *err);
+
+enum publish_outcome { PUBLISH_DONE, PUBLISH_LOST, PUBLISH_FAILED, PUBLISH_UNKNOWN };
+
+/** Write the .txn file and make it durable. */
+glv_status publish_transaction(commit_plan *p, glv_error *err);
+/**
+ * Stage and publish a manifest file.
+ * @return PUBLISH_LOST: the version is taken by somebody else, err is untouched; else err tells.
+ */
+enum publish_outcome publish_manifest(const commit_plan *p, uint64_t version, bool v1, str bytes,
+                                      glv_error *err);
+
+/** Version 1 of a table whose directory was made; op is an OPERATION_OVERWRITE. Errors:
+ * GLV_E_TABLE_EXISTS when somebody else was first; else as table_commit. */
+glv_status commit_create(table_home *h, const operation *op, bool stable_row_ids,
+                         const char *data_version, table_snapshot **ret, glv_error *err);
+
+#endif

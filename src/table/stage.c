@@ -1,0 +1,286 @@
+/* Staging: rows into new data files that no version refers to yet.
+ *
+ * Batches of a reader are conformed to the stored schema (matched by name, missing columns null),
+ * cut at the row limit of a file, and handed to the file writer, which encodes in parallel and
+ * syncs each file when it is finished. The directory is synced once at the end, so that everything
+ * a later manifest refers to is durable before it (style: order duty of writers).
+ */
+#include <stdio.h>
+
+#include "table/stage_private.h"
+#include "table/table_private.h"
+
+/* ---- conforming ------------------------------------------------------------------------------ */
+
+/* True when arrays of type `from` can be stored in a column of type `to` as they are. */
+static bool is_storable(const type *from, const type *to) {
+  if (from->kind == TYPE_UTF8_VIEW || from->kind == TYPE_BINARY_VIEW) {
+    return to->kind == (from->kind == TYPE_UTF8_VIEW ? TYPE_UTF8 : TYPE_BINARY);
+  }
+  if (from->kind == TYPE_FIXED_SIZE_LIST && to->kind == TYPE_FIXED_SIZE_LIST) {
+    return from->width == to->width && is_storable(from->children[0].type, to->children[0].type);
+  }
+  return type_equal(from, to);
+}
+
+/* For each stored column the position of the reader's column, or SIZE_MAX. */
+static glv_status match_columns(const table_home *h, const lance_schema *s, const schema *in,
+                                size_t *positions, glv_error *err) {
+  for (size_t i = 0; i < in->field_count; i++) {
+    if (lance_schema_find(s, str_of(in->fields[i].name)) == NULL) {
+      return FAIL(err, GLV_E_SCHEMA, "table '%s' has no column '%s'", h->name, in->fields[i].name);
+    }
+  }
+  for (size_t i = 0; i < s->field_count; i++) {
+    const field *to = &s->fields[i].arrow;
+    if (!s->fields[i].is_supported) {
+      return FAIL(err, GLV_E_UNSUPPORTED,
+                  "table '%s': column '%s' has type '%s', which this release does not write",
+                  h->name, to->name, s->fields[i].logical_type);
+    }
+    positions[i] = schema_find(in, str_of(to->name));
+    if (positions[i] == SIZE_MAX && !to->nullable) {
+      return FAIL(err, GLV_E_SCHEMA,
+                  "table '%s': column '%s' is missing in the data and cannot be null", h->name,
+                  to->name);
+    }
+    if (positions[i] == SIZE_MAX) {
+      continue;
+    }
+    const type *from = in->fields[positions[i]].type;
+    if (!is_storable(from, to->type)) {
+      return FAIL(err, GLV_E_SCHEMA, "table '%s': column '%s' has type %s, the data has %s",
+                  h->name, to->name, TYPE_TEXT(to->type), TYPE_TEXT(from));
+    }
+  }
+  return GLV_OK;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+struct stage_job {
+  const table_home *home;
+  const lance_schema *schema;
+  format_version version;
+  const stage_options *options;
+  uint64_t file_rows;
+  size_t summary_leaf;
+  size_t *positions;
+  const lance_field **leaves;
+  size_t leaf_count;
+  staged *into;
+  file_writer *writer; /* open file, or NULL */
+  char *writer_name;
+};
+
+static void job_cleanup(struct stage_job *j) { file_writer_discard(j->writer); }
+
+static glv_status open_file(struct stage_job *j, glv_error *err) {
+  glv_env *env = j->home->env;
+  char name[NAME_SIZE];
+  TRY(name_data_file(env, name, err));
+  j->writer_name = arena_strdup(&j->into->memory, str_of(name));
+  if (j->writer_name == NULL) {
+    return error_nomem(err, sizeof name);
+  }
+  const file_writer_options options = {.version = j->version,
+                                       .summary_leaf = j->summary_leaf,
+                                       .globals = j->options->globals,
+                                       .globals_context = j->options->globals_context};
+  return file_writer_new(env, j->into->dir, j->writer_name, j->schema, &options, &j->writer, err);
+}
+
+static glv_status describe_file(struct stage_job *j, const file_written *w, staged_file *ret,
+                                glv_error *err) {
+  arena *a = &j->into->memory;
+  int32_t *fields = ARENA_ARRAY(a, int32_t, j->leaf_count);
+  int32_t *columns = ARENA_ARRAY(a, int32_t, j->leaf_count);
+  if (fields == NULL || columns == NULL) {
+    return error_nomem(err, j->leaf_count * sizeof *fields);
+  }
+  for (size_t i = 0; i < j->leaf_count; i++) {
+    fields[i] = j->leaves[i]->id;
+    columns[i] = (int32_t)i;
+  }
+  *ret = (staged_file){.name = j->writer_name,
+                       .fields = fields,
+                       .columns = columns,
+                       .count = j->leaf_count,
+                       .rows = w->rows,
+                       .size_bytes = w->size_bytes,
+                       .major = w->major,
+                       .minor = w->minor};
+  return GLV_OK;
+}
+
+static glv_status finish_file(struct stage_job *j, glv_error *err) {
+  staged *s = j->into;
+  TRY(vec_reserve(s->env, &s->files, &s->file_capacity, s->file_count + 1, sizeof *s->files, err));
+  staged_file *file = &s->files[s->file_count];
+  file_writer *w = j->writer;
+  j->writer = NULL;
+  file_written written;
+  TRY(file_writer_finish(w, &written, err));
+  *file = (staged_file){.name = j->writer_name};
+  s->file_count++; /* from here on staged_discard removes it */
+  TRY(describe_file(j, &written, file, err));
+  s->rows += written.rows;
+  s->bytes += written.size_bytes;
+  return GLV_OK;
+}
+
+/* Rows [first, first + count) of a batch of the reader, in the columns of the table. */
+static glv_status conform(const struct stage_job *j, const batch *in, size_t first, size_t count,
+                          batch *ret, glv_error *err) {
+  glv_env *env = j->home->env;
+  CLEANUP(batch_dispose) batch b = {0};
+  TRY(batch_new(env, NULL, count, j->schema->field_count, &b, err));
+  for (size_t i = 0; i < j->schema->field_count; i++) {
+    const type *t = j->schema->fields[i].arrow.type;
+    if (j->positions[i] == SIZE_MAX) {
+      TRY(array_new_null(env, t, count, &b.columns[i], err));
+    } else {
+      b.columns[i] = array_slice(&in->columns[j->positions[i]], first, count);
+      b.columns[i].type = t;
+    }
+  }
+  *ret = b;
+  b = (batch){0};
+  return GLV_OK;
+}
+
+static glv_status write_batch(struct stage_job *j, const batch *in, glv_error *err) {
+  for (size_t first = 0; first < in->length;) {
+    if (j->writer == NULL) {
+      TRY(open_file(j, err));
+    }
+    const uint64_t room = j->file_rows - file_writer_rows(j->writer);
+    const size_t count = (size_t)u64_min(room, in->length - first);
+    CLEANUP(batch_dispose) batch b = {0};
+    TRY(conform(j, in, first, count, &b, err));
+    TRY(file_writer_write(j->writer, &b, err));
+    first += count;
+    if (count == room) {
+      TRY(finish_file(j, err));
+    }
+  }
+  return GLV_OK;
+}
+
+static glv_status write_all(struct stage_job *j, batch_reader *in, glv_error *err) {
+  for (;;) {
+    TRY(cancel_check(j->options->cancel, err));
+    CLEANUP(batch_dispose) batch b = {0};
+    bool at_end = false;
+    TRY(in->next(in->state, &b, &at_end, err));
+    if (at_end) {
+      break;
+    }
+    TRY(write_batch(j, &b, err));
+  }
+  if (j->writer != NULL) {
+    TRY(finish_file(j, err));
+  }
+  return j->into->file_count > 0 ? io_dir_sync(j->home->env, j->into->dir, err) : GLV_OK;
+}
+
+static glv_status find_summary_leaf(struct stage_job *j, glv_error *err) {
+  j->summary_leaf = SIZE_MAX;
+  if (j->options->summary_column == NULL) {
+    return GLV_OK;
+  }
+  for (size_t i = 0; i < j->leaf_count; i++) {
+    if (j->leaves[i]->parent_id == -1 &&
+        strcmp(j->leaves[i]->arrow.name, j->options->summary_column) == 0) {
+      j->summary_leaf = i;
+      return GLV_OK;
+    }
+  }
+  return FAIL(err, GLV_E_COLUMN_NOT_FOUND, "table '%s' has no column '%s'", j->home->name,
+              j->options->summary_column);
+}
+
+static glv_status prepare_job(struct stage_job *j, const schema *in, glv_error *err) {
+  arena *a = &j->into->memory;
+  j->file_rows = j->options->file_rows != 0 ? j->options->file_rows : TABLE_FILE_ROWS;
+  j->positions = ARENA_ARRAY(a, size_t, j->schema->field_count);
+  j->leaf_count = lance_schema_leaves(j->schema, NULL, 0);
+  j->leaves = ARENA_ARRAY(a, const lance_field *, j->leaf_count);
+  if (j->positions == NULL || j->leaves == NULL) {
+    return error_nomem(err, j->leaf_count * sizeof *j->leaves);
+  }
+  lance_schema_leaves(j->schema, j->leaves, j->leaf_count);
+  TRY(match_columns(j->home, j->schema, in, j->positions, err));
+  TRY(find_summary_leaf(j, err));
+  return home_dir(j->home, "data", &j->into->dir, &j->into->made_dir, err);
+}
+
+glv_status stage_rows(table_home *h, const lance_schema *s, format_version version,
+                      batch_reader *in, const stage_options *options, staged **ret,
+                      glv_error *err) {
+  static const stage_options defaults = {0};
+  CLEANUP(batch_reader_dispose) batch_reader r = *in;
+  *in = (batch_reader){0};
+  CLEANUP(staged_cleanup) staged *into = mem_zalloc(h->env, sizeof *into);
+  if (into == NULL) {
+    return error_nomem(err, sizeof *into);
+  }
+  into->env = env_ref(h->env);
+  into->home = home_ref(h);
+  arena_init(&into->memory, h->env);
+  CLEANUP(job_cleanup)
+  struct stage_job j = {.home = h,
+                        .schema = s,
+                        .version = version,
+                        .options = options != NULL ? options : &defaults,
+                        .into = into};
+  TRY(prepare_job(&j, r.schema, err));
+  TRY(write_all(&j, &r, err));
+  *ret = into;
+  into = NULL;
+  return GLV_OK;
+}
+
+glv_status table_stage(const table_snapshot *t, batch_reader *in, const stage_options *options,
+                       staged **ret, glv_error *err) {
+  CLEANUP(batch_reader_dispose) batch_reader r = *in;
+  *in = (batch_reader){0};
+  TRY(table_check_writable(t, err));
+  return stage_rows(t->home, t->lance, table_data_version(t), &r, options, ret, err);
+}
+
+/* ---- staged files ---------------------------------------------------------------------------- */
+
+uint64_t staged_rows(const staged *s) { return s->rows; }
+size_t staged_file_count(const staged *s) { return s->file_count; }
+uint64_t staged_bytes(const staged *s) { return s->bytes; }
+
+void staged_free(staged *s) {
+  if (s == NULL) {
+    return;
+  }
+  glv_env *env = s->env;
+  io_dir_close(env, s->dir);
+  home_unref(s->home);
+  arena_dispose(&s->memory);
+  mem_free(env, s->files);
+  mem_free(env, s);
+  env_unref(env);
+}
+
+void staged_discard(staged *s) {
+  if (s == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < s->file_count; i++) {
+    (void)io_remove(s->env, s->dir, s->files[i].name, NULL);
+  }
+  if (s->made_dir) {
+    char path[LIMIT_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/data", s->home->path);
+    (void)io_remove_dir(s->env, path, NULL); /* only succeeds while it is empty */
+  }
+  staged_free(s);
+}
+
+void staged_cleanup(staged **s) { staged_discard(*s); }
