@@ -47,19 +47,20 @@ enum ast_kind {
   AST_SUBQUERY,  /* text: the source within the parentheses; it has been scanned, not parsed */
 
   /* operators */
-  AST_UNARY,        /* op: enum ast_unary; c0 */
-  AST_BINARY,       /* op: enum ast_binary; c0 op c1; left-associative */
-  AST_AND,          /* c0 AND c1 AND ..., at least 2; none of them AST_AND, but for c0 in
-                       parentheses (AST_PAREN) */
-  AST_OR,           /* likewise */
-  AST_PAREN,        /* ( c0 ) */
-  AST_TUPLE,        /* ( c0, c1, ... ), at least 2 */
-  AST_IS,           /* N; c0 IS op: enum ast_is */
-  AST_IS_DISTINCT,  /* N; c0 IS [NOT] DISTINCT FROM c1 */
-  AST_IN,           /* N; c0 IN (c1, ...), at least one item */
-  AST_IN_SUBQUERY,  /* N; c0 IN (c1: AST_SUBQUERY) */
-  AST_BETWEEN,      /* N; c0 BETWEEN c1 AND c2 */
-  AST_LIKE,         /* N; op: enum ast_like; c0 LIKE c1; AST_HAS_ESCAPE: text; AST_ANY: LIKE ANY */
+  AST_UNARY,       /* op: enum ast_unary; c0 */
+  AST_BINARY,      /* op: enum ast_binary; c0 op c1; left-associative */
+  AST_AND,         /* c0 AND c1 AND ..., at least 2; none of them AST_AND, but for c0 in
+                      parentheses (AST_PAREN) */
+  AST_OR,          /* likewise */
+  AST_PAREN,       /* ( c0 ) */
+  AST_TUPLE,       /* ( c0, c1, ... ), at least 2 */
+  AST_IS,          /* N; c0 IS op: enum ast_is */
+  AST_IS_DISTINCT, /* N; c0 IS [NOT] DISTINCT FROM c1 */
+  AST_IN,          /* N; c0 IN (c1, ...), at least one item */
+  AST_IN_SUBQUERY, /* N; c0 IN (c1: AST_SUBQUERY); AST_KEYWORD: c0 IN UNNEST(c1) */
+  AST_BETWEEN,     /* N; c0 BETWEEN c1 AND c2 */
+  AST_LIKE, /* N; op: enum ast_like; c0 LIKE c1; AST_HAS_ESCAPE: text (with AST_KEYWORD: no string);
+               AST_ANY: LIKE ANY */
   AST_MEMBER_OF,    /* c0 MEMBER OF (c1) */
   AST_QUANTIFIED,   /* c0 op ANY(c1): op: enum ast_binary; AST_ALL for ALL */
   AST_COLLATE,      /* c0 COLLATE names */
@@ -90,13 +91,7 @@ enum ast_kind {
   AST_NAMED_ARG     /* names[0] => c0; as an argument only */
 };
 
-enum ast_unary {
-  AST_MINUS,
-  AST_PLUS,
-  AST_UNARY_NOT,
-  AST_TILDE,      /* ~ */
-  AST_UNARY_OTHER /* an operator of other dialects (@, |/, ||/, !!); text: as written */
-};
+enum ast_unary { AST_MINUS, AST_PLUS, AST_UNARY_NOT, AST_TILDE };
 
 /** X(name, canonical spelling) */
 #define AST_BINARY_MAP(X)                                                                          \
