@@ -11,27 +11,6 @@ static glv_status check_env(glv_env *env, const void *ret, glv_error *err) {
   return env_check_fork(env, err);
 }
 
-/* The directory that a URI names: a plain path, or file:// and an absolute path. */
-static glv_status local_path(const char *uri, const char **ret, glv_error *err) {
-  static const char scheme[] = "file://";
-  if (strncmp(uri, scheme, sizeof scheme - 1) == 0) {
-    const char *path = uri + sizeof scheme - 1;
-    if (path[0] != '/') {
-      return FAIL(err, GLV_E_INVALID_INPUT, "uri '%s' names no absolute path after file://", uri);
-    }
-    *ret = path;
-    return GLV_OK;
-  }
-  if (uri[0] == '\0') {
-    return FAIL(err, GLV_E_INVALID_INPUT, "the uri is empty; give a directory");
-  }
-  if (strstr(uri, "://") != NULL) {
-    return FAIL(err, GLV_E_UNSUPPORTED, "uri '%s': this release opens directories only", uri);
-  }
-  *ret = uri;
-  return GLV_OK;
-}
-
 glv_status glv_connect(glv_env *env, const char *uri, const glv_connect_options *options,
                        glv_conn **ret, glv_error *err) {
   TRY(check_env(env, ret, err));
@@ -39,9 +18,7 @@ glv_status glv_connect(glv_env *env, const char *uri, const glv_connect_options 
   glv_connect_options known;
   TRY(OPTIONS_READ(options, &known, err));
   TRY(require_flags(known.flags, 0, err));
-  const char *path = NULL;
-  TRY(local_path(uri, &path, err));
-  return local_connect(env, path, uri, false, ret, err);
+  return local_connect(env, uri, false, ret, err);
 }
 
 glv_status glv_connect_namespace(glv_env *env, const char *impl, glv_pairs properties,
@@ -71,9 +48,7 @@ glv_status glv_connect_namespace(glv_env *env, const char *impl, glv_pairs prope
   if (root == NULL) {
     return FAIL(err, GLV_E_INVALID_INPUT, "the directory namespace needs the property 'root'");
   }
-  const char *path = NULL;
-  TRY(local_path(root, &path, err));
-  return local_connect(env, path, root, true, ret, err);
+  return local_connect(env, root, true, ret, err);
 }
 
 const char *glv_conn_uri(const glv_conn *conn) { return conn != NULL ? conn->uri : NULL; }

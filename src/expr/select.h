@@ -62,9 +62,6 @@ glv_status select_parse_query(arena *a, str text, select_statement *ret, glv_err
 /** Render a select-shaped definition as canonical query text (materialized-views 2.3). */
 glv_status select_print_view(arena *a, const select_statement *s, buf *out, glv_error *err);
 
-/** A dotted name such as `ops."a.b".t` (overview: Names) into decoded parts, and back. Errors:
- * GLV_E_INVALID_INPUT. */
-glv_status name_parse(arena *a, str text, str **ret_parts, size_t *ret_count, glv_error *err);
-glv_status name_print(const str *parts, size_t count, buf *out, glv_error *err);
+/* Dotted names such as ops."a.b".t are read and written by base/name.h. */
 
 #endif

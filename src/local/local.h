@@ -13,13 +13,12 @@ const glv_io *local_io(void);
 /**
  * Open a database directory, making it if it is missing.
  *
- * @param path         a path; "file://" was removed by the caller.
- * @param uri          what the user called it; copied.
+ * @param uri          a path or a file:// URI; copied.
  * @param is_namespace opened as a directory namespace: root tables get a catalog row.
  * Errors: those of glv_connect.
  */
-glv_status local_connect(glv_env *env, const char *path, const char *uri, bool is_namespace,
-                         glv_conn **ret, glv_error *err);
+glv_status local_connect(glv_env *env, const char *uri, bool is_namespace, glv_conn **ret,
+                         glv_error *err);
 
 /** A stored view definition as a public struct, parsed and kept in memory of its own. Errors: those
  * of glv_view_def_parse. */

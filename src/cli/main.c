@@ -1,0 +1,114 @@
+/* The program: read the command line, run one command, release everything. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/name.h"
+#include "cli/cli.h"
+
+int cli_exit_code(glv_status status) {
+  switch (status) {
+    case GLV_OK:
+      return EXIT_DONE;
+    case GLV_E_JOB_NOT_FOUND:
+    case GLV_E_NAMESPACE_NOT_FOUND:
+    case GLV_E_TABLE_NOT_FOUND:
+    case GLV_E_INDEX_NOT_FOUND:
+    case GLV_E_TAG_NOT_FOUND:
+    case GLV_E_TRANSACTION_NOT_FOUND:
+    case GLV_E_VERSION_NOT_FOUND:
+    case GLV_E_COLUMN_NOT_FOUND:
+    case GLV_E_BRANCH_NOT_FOUND:
+      return EXIT_NOT_FOUND;
+    case GLV_E_COLUMN_EXISTS:
+    case GLV_E_NAMESPACE_EXISTS:
+    case GLV_E_TABLE_EXISTS:
+    case GLV_E_INDEX_EXISTS:
+    case GLV_E_TAG_EXISTS:
+    case GLV_E_BRANCH_EXISTS:
+      return EXIT_EXISTS;
+    case GLV_E_CONFLICT:
+      return EXIT_CONFLICT;
+    default:
+      return EXIT_FAILED;
+  }
+}
+
+int cli_failed(cli *c) {
+  fprintf(stderr, "glaive: %s\n", c->error.message);
+  const int code = cli_exit_code(c->error.code);
+  return code != EXIT_DONE ? code : EXIT_FAILED;
+}
+
+bool cli_connect(cli *c) {
+  if (c->conn != NULL) {
+    return true;
+  }
+  const char *uri = c->db != NULL ? c->db : c->url;
+  return glv_connect(c->env, uri, NULL, &c->conn, &c->error) == GLV_OK;
+}
+
+bool cli_name(cli *c, const char *text, glv_id *ret) {
+  const char **parts = NULL;
+  size_t count = 0;
+  if (name_parse(&c->memory, str_of(text), &parts, &count, &c->error) != GLV_OK) {
+    return false;
+  }
+  *ret = (glv_id){parts, count};
+  return true;
+}
+
+const char *cli_name_text(cli *c, glv_id id) {
+  CLEANUP(buf_dispose) buf text;
+  buf_init(&text, c->env, SIZE_MAX / 2);
+  const char *copy = NULL;
+  if (name_print(id.parts, id.count, &text, NULL) == GLV_OK) {
+    copy = arena_strdup(&c->memory, buf_str(&text));
+  }
+  return copy != NULL ? copy : "?";
+}
+
+static bool is_name_character(char c, bool first) {
+  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
+  return letter || (!first && c >= '0' && c <= '9');
+}
+
+bool cli_assignment(cli *c, const char *text, const char **ret_name, const char **ret_value) {
+  size_t i = 0;
+  while (is_name_character(text[i], i == 0)) {
+    i++;
+  }
+  if (i == 0 || text[i] != '=' || text[i + 1] == '=') {
+    return false;
+  }
+  *ret_name = arena_strdup(&c->memory, str_slice(text, i));
+  *ret_value = text + i + 1;
+  return *ret_name != NULL;
+}
+
+static void log_line(void *user, int32_t level, const char *text) {
+  (void)user;
+  (void)level;
+  fprintf(stderr, "glaive: warning: %s\n", text);
+}
+
+int main(int argc, char **argv) {
+  cli c = {0};
+  glv_env_options options = GLV_OPTIONS(glv_env_options);
+  options.log = log_line;
+  if (glv_env_new(&options, &c.env, &c.error) != GLV_OK) {
+    return cli_failed(&c);
+  }
+  arena_init(&c.memory, c.env);
+  int code = cli_parse(&c, argc, argv);
+  if (code < 0) {
+    code = c.command->run(&c);
+  }
+  if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+    fprintf(stderr, "glaive: the output could not be written\n");
+    code = code == EXIT_DONE ? EXIT_FAILED : code;
+  }
+  glv_conn_free(c.conn);
+  arena_dispose(&c.memory);
+  glv_env_free(c.env);
+  return code;
+}

@@ -1,0 +1,73 @@
+/* The connection of the embedded implementation: a catalog, and the table of operations. */
+#include "io/io.h"
+#include "local/local_private.h"
+
+const backend_ops local_ops = {
+    .is_remote = 0,
+    .namespace_create = local_namespace_create,
+    .namespace_describe = local_namespace_describe,
+    .namespace_list = local_namespace_list,
+    .namespace_drop = local_namespace_drop,
+    .table_create = local_table_create,
+    .table_open = local_table_open,
+    .table_list = local_table_list,
+    .table_drop = local_table_drop,
+    .table_version = local_table_version,
+    .table_schema = local_table_schema,
+    .table_versions = local_table_versions,
+    .table_checkout = local_table_checkout,
+    .table_describe = local_table_describe,
+    .table_count = local_table_count,
+    .table_scan = local_table_scan,
+    .table_write = local_table_write,
+    .query = local_query,
+    .view_prepare = local_view_prepare,
+    .view_plan_definition = local_view_plan_definition,
+    .view_plan_schema = local_view_plan_schema,
+    .view_plan_create = local_view_plan_create,
+    .view_create = local_view_create,
+    .view_open = local_view_open,
+    .view_list = local_view_list,
+    .view_definition = local_view_definition,
+    .view_stored_definition = local_view_stored_definition,
+    .view_incarnation = local_view_incarnation,
+    .view_table = local_view_table,
+    .view_refresh = local_view_refresh,
+    .view_drop = local_view_drop,
+};
+
+const glv_io *local_io(void) { return io_local(); }
+
+static void conn_dispose(handle *h) {
+  local_conn *conn = (local_conn *)h;
+  glv_env *env = h->env;
+  catalog_unref(conn->db);
+  mem_free(env, conn->base.uri);
+  mem_free(env, conn);
+}
+
+glv_status local_connect(glv_env *env, const char *uri, bool is_namespace, glv_conn **ret,
+                         glv_error *err) {
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, env);
+  char *path = NULL;
+  TRY(path_from_uri(&a, str_of(uri), &path, err));
+  local_conn *conn = mem_zalloc(env, sizeof *conn);
+  if (conn == NULL) {
+    return error_nomem(err, sizeof *conn);
+  }
+  handle_init(&conn->base.handle, env, conn_dispose);
+  conn->base.ops = &local_ops;
+  conn->base.uri = mem_strndup(env, uri, strlen(uri));
+  glv_status status = conn->base.uri != NULL ? GLV_OK : error_nomem(err, strlen(uri));
+  if (status == GLV_OK) {
+    status = catalog_open(env, path, is_namespace ? CATALOG_NAMESPACE : CATALOG_DIRECTORY,
+                          &conn->db, err);
+  }
+  if (status != GLV_OK) {
+    handle_unref(&conn->base.handle);
+    return status;
+  }
+  *ret = &conn->base;
+  return GLV_OK;
+}

@@ -1,0 +1,147 @@
+/**
+ * @file local_private.h
+ * The handles of the embedded implementation, shared by its files.
+ */
+#ifndef GLAIVE_LOCAL_LOCAL_PRIVATE_H
+#define GLAIVE_LOCAL_LOCAL_PRIVATE_H
+
+#include "base/thread.h"
+#include "catalog/catalog.h"
+#include "local/local.h"
+#include "table/table.h"
+#include "view/plan.h"
+#include "view/refresh.h"
+
+typedef struct local_conn {
+  glv_conn base;
+  catalog *db;
+} local_conn;
+
+typedef struct local_table {
+  glv_table base;
+  char *path;               /* its directory */
+  char *name;               /* what messages call it */
+  mutex lock;               /* guards what follows */
+  table_snapshot *snapshot; /* the version that reads see */
+  bool checked_out;         /* an old version: writes are refused */
+} local_table;
+
+typedef struct local_view {
+  glv_view base;
+  local_table *table; /* a reference */
+  arena memory;
+  glv_view_def definition;
+  const char *stored;      /* text of mv.definition */
+  const char *incarnation; /* NULL = none */
+} local_view;
+
+typedef struct local_plan {
+  glv_view_plan base;
+  local_conn *conn; /* a reference */
+  view_plan *plan;
+  arena memory;
+  glv_view_def definition;
+} local_plan;
+
+extern const backend_ops local_ops;
+
+static inline local_conn *conn_of(const glv_conn *c) { return (local_conn *)(uintptr_t)c; }
+static inline local_table *table_of(const glv_table *t) { return (local_table *)(uintptr_t)t; }
+static inline local_view *view_of(const glv_view *v) { return (local_view *)(uintptr_t)v; }
+static inline local_plan *plan_of(const glv_view_plan *p) { return (local_plan *)(uintptr_t)p; }
+static inline catalog_id catalog_path(glv_id id) { return (catalog_id){id.parts, id.count}; }
+
+/* ---- tables ---- */
+
+/** A handle for the table at path. Takes over the snapshot, also on failure. */
+glv_status local_table_new(local_conn *conn, glv_id id, const catalog_table *at,
+                           table_snapshot *snapshot, local_table **ret, glv_error *err);
+/** A reference to the snapshot that reads see now. */
+table_snapshot *local_table_snapshot(local_table *t);
+/** Let reads see this snapshot; takes it over. */
+void local_table_move(local_table *t, table_snapshot *snapshot, bool checked_out);
+/** Find and open a table. Errors: as glv_table_open. */
+glv_status local_table_find(local_conn *conn, glv_id id, uint64_t version, arena *a,
+                            catalog_table *ret_at, table_snapshot **ret, glv_error *err);
+bool local_is_view(const table_snapshot *t);
+/** Remove a table: refreshes of it in this environment are cancelled and awaited. */
+glv_status local_drop(local_conn *conn, glv_id id, bool if_exists, glv_error *err);
+/** "x" in a predicate names a column unless GLV_SQL_LANCE is set: re-quoted copy, or the text
+ * itself. NULL stays NULL. */
+glv_status local_predicate(arena *a, const char *text, uint32_t flags, const char **ret,
+                           glv_error *err);
+unsigned local_expr_flags(uint32_t flags);
+
+glv_status local_table_create(glv_conn *conn, glv_id id, batch_reader *data,
+                              const glv_table_options *options, glv_table **ret, glv_error *err);
+glv_status local_table_open(glv_conn *conn, glv_id id, const glv_open_options *options,
+                            glv_table **ret, glv_error *err);
+glv_status local_table_list(glv_conn *conn, glv_id parent, const page *p, glv_list *into,
+                            glv_error *err);
+glv_status local_table_drop(glv_conn *conn, glv_id id, const glv_call_options *options,
+                            glv_error *err);
+uint64_t local_table_version(const glv_table *table);
+glv_status local_table_schema(glv_table *table, schema **ret, glv_error *err);
+glv_status local_table_versions(glv_table *table, batch_reader *ret, glv_error *err);
+glv_status local_table_checkout(glv_table *table, const glv_open_options *options, glv_error *err);
+glv_status local_table_describe(glv_table *table, buf *ret_json, glv_error *err);
+glv_status local_table_count(glv_table *table, const char *filter, const glv_call_options *options,
+                             uint64_t *ret, glv_error *err);
+glv_status local_table_scan(glv_table *table, const glv_scan_options *options, batch_reader *ret,
+                            glv_error *err);
+glv_status local_table_write(glv_table *table, batch_reader *data, bool overwrite,
+                             const glv_write_options *options, glv_write_result *ret,
+                             glv_error *err);
+glv_status local_query(glv_conn *conn, const char *sql, const glv_call_options *options,
+                       batch_reader *ret, glv_error *err);
+
+/* ---- views ---- */
+
+/** A definition of the view module as the public struct; texts stay where they are, arrays go into
+ * the arena. */
+glv_status local_definition_out(arena *a, const view_definition *d, glv_view_def *ret,
+                                glv_error *err);
+/** A public definition as input for planning; *ret_is_sql tells how failures are to be reported. */
+glv_status local_definition_in(arena *a, const glv_view_def *def, view_definition *ret,
+                               bool *ret_is_sql, glv_error *err);
+/** How refreshes find sources in this database; context is the local_conn. */
+view_database local_database(local_conn *conn);
+
+glv_status local_view_prepare(glv_conn *conn, const glv_view_def *def,
+                              const glv_call_options *options, glv_view_plan **ret, glv_error *err);
+const glv_view_def *local_view_plan_definition(const glv_view_plan *plan);
+glv_status local_view_plan_schema(const glv_view_plan *plan, schema **ret, glv_error *err);
+glv_status local_view_plan_create(glv_view_plan *plan, glv_id id, const glv_view_options *options,
+                                  glv_view **ret, glv_error *err);
+glv_status local_view_create(glv_conn *conn, glv_id id, const glv_view_def *def,
+                             const glv_view_options *options, glv_view **ret, glv_error *err);
+glv_status local_view_open(glv_conn *conn, glv_id id, const glv_call_options *options,
+                           glv_view **ret, glv_error *err);
+glv_status local_view_list(glv_conn *conn, glv_id parent, const page *p, glv_list *into,
+                           glv_error *err);
+const glv_view_def *local_view_definition(const glv_view *view);
+const char *local_view_stored_definition(const glv_view *view);
+const char *local_view_incarnation(const glv_view *view);
+glv_table *local_view_table(glv_view *view);
+glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options,
+                              glv_refresh_result *ret, glv_error *err);
+glv_status local_view_drop(glv_conn *conn, glv_id id, const glv_call_options *options,
+                           glv_error *err);
+/** A handle for an opened view; takes over the snapshot, also on failure. */
+glv_status local_view_new(local_conn *conn, glv_id id, const catalog_table *at,
+                          table_snapshot *snapshot, local_view **ret, glv_error *err);
+
+/* ---- namespaces ---- */
+
+glv_status local_namespace_create(glv_conn *conn, glv_id ns, glv_pairs properties,
+                                  const glv_call_options *options, glv_error *err);
+glv_status local_namespace_describe(glv_conn *conn, glv_id ns, const glv_call_options *options,
+                                    buf *ret_json, glv_error *err);
+glv_status local_namespace_list(glv_conn *conn, glv_id parent, const page *p, glv_list *into,
+                                glv_error *err);
+glv_status local_namespace_drop(glv_conn *conn, glv_id ns, const glv_call_options *options,
+                                glv_error *err);
+/** Pairs as metadata of the arrow module, in an arena. */
+glv_status local_properties(arena *a, glv_pairs pairs, metadata *ret, glv_error *err);
+
+#endif

@@ -1,0 +1,309 @@
+/*
+ * Ad-hoc queries: a scan with the statement's items, filter, limit and offset; ORDER BY collects
+ * the result, sorts row numbers by the key columns, and gathers. A key that is no output of the
+ * statement is a column of the table, scanned beside the outputs and left out of the result.
+ */
+#include <stdlib.h>
+
+#include "arrow/builder.h"
+#include "arrow/cdata.h"
+#include "expr/compare.h"
+#include "expr/expr.h"
+#include "expr/select.h"
+#include "local/local_private.h"
+#include "table/scan.h"
+
+/* ---- scanning
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static glv_status requoted(arena *a, str text, str *ret, glv_error *err) {
+  CLEANUP(buf_dispose) buf out;
+  buf_init(&out, a->env, SIZE_MAX / 2);
+  TRY(expr_requote(text, &out, err));
+  char *copy = arena_strdup(a, buf_str(&out));
+  *ret = str_slice(copy, out.size);
+  return copy != NULL ? GLV_OK : error_nomem(err, out.size);
+}
+
+static bool is_output(const select_statement *s, const table_snapshot *t, str name) {
+  for (size_t i = 0; i < s->item_count; i++) {
+    if (str_equal(s->items[i].output, name)) {
+      return true;
+    }
+  }
+  return s->star && schema_find(table_schema(t), name) != SIZE_MAX;
+}
+
+/* The scan's columns: the outputs, then the sort keys that are none of them. */
+static glv_status make_columns(const select_statement *s, const table_snapshot *t, arena *a,
+                               scan_column **ret, size_t *ret_count, size_t *ret_outputs,
+                               glv_error *err) {
+  const schema *columns = table_schema(t);
+  const size_t outputs = s->star ? columns->field_count : s->item_count;
+  scan_column *all = ARENA_ARRAY(a, scan_column, outputs + s->order_count);
+  if (all == NULL) {
+    return error_nomem(err, (outputs + s->order_count) * sizeof *all);
+  }
+  for (size_t i = 0; i < outputs && s->star; i++) {
+    all[i] = (scan_column){str_of(columns->fields[i].name), {NULL, 0}};
+  }
+  for (size_t i = 0; i < outputs && !s->star; i++) {
+    all[i].name = s->items[i].output;
+    TRY(requoted(a, s->items[i].expression, &all[i].expression, err));
+  }
+  size_t count = outputs;
+  for (size_t i = 0; i < s->order_count; i++) {
+    if (!is_output(s, t, s->order[i].name)) {
+      all[count++] = (scan_column){s->order[i].name, {NULL, 0}};
+    }
+  }
+  *ret = all;
+  *ret_count = count;
+  *ret_outputs = outputs;
+  return GLV_OK;
+}
+
+static glv_status start_scan(const select_statement *s, const table_snapshot *t,
+                             const glv_call_options *options, arena *a, size_t *ret_outputs,
+                             batch_reader *ret, glv_error *err) {
+  scan_column *columns = NULL;
+  size_t count = 0;
+  TRY(s->star ? table_check_supported(t, err) : GLV_OK);
+  TRY(make_columns(s, t, a, &columns, &count, ret_outputs, err));
+  scan_options scan = {.columns = columns,
+                       .column_count = count,
+                       .expr_flags = local_expr_flags(options->flags),
+                       .cancel = options->cancel};
+  if (s->filter.size > 0) {
+    TRY(requoted(a, s->filter, &scan.filter, err));
+  }
+  if (s->order_count == 0) {
+    scan.has_limit = s->has_limit;
+    scan.limit = s->limit;
+    scan.offset = s->has_offset ? s->offset : 0;
+  }
+  return table_scan(t, &scan, ret, err);
+}
+
+/* ---- count(*)
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static glv_status one_number(glv_env *env, str name, uint64_t number, batch_reader *ret,
+                             glv_error *err) {
+  char text[128];
+  const size_t size = size_min(name.size, sizeof text - 1);
+  memcpy(text, name.data, size);
+  text[size] = '\0';
+  const field f = {.name = text, .type = type_simple(TYPE_INT64)};
+  CLEANUP(schema_cleanup) schema *s = NULL;
+  TRY(schema_new(env, &f, 1, (metadata){NULL, 0}, &s, err));
+  CLEANUP(batch_dispose) batch b = {0};
+  TRY(batch_new(env, s, 1, 1, &b, err));
+  CLEANUP(builder_dispose) builder column;
+  builder_init(&column, env, s->fields[0].type);
+  const int64_t value = (int64_t)number;
+  TRY(builder_append_fixed(&column, &value, err));
+  TRY(builder_finish(&column, &b.columns[0], err));
+  return batch_reader_of(env, s, &b, 1, ret, err);
+}
+
+static glv_status count_rows(const select_statement *s, const table_snapshot *t,
+                             const glv_call_options *options, arena *a, batch_reader *ret,
+                             glv_error *err) {
+  str filter = {NULL, 0};
+  if (s->filter.size > 0) {
+    TRY(requoted(a, s->filter, &filter, err));
+  }
+  uint64_t count = 0;
+  TRY(table_count(t, filter, local_expr_flags(options->flags), options->cancel, &count, err));
+  const str name = s->item_count > 0 ? s->items[0].output : STR("count(*)");
+  const bool no_row = (s->has_limit && s->limit == 0) || (s->has_offset && s->offset > 0);
+  TRY(one_number(table_env(t), name, count, ret, err));
+  if (no_row) {
+    CLEANUP(batch_reader_dispose) batch_reader full = *ret;
+    TRY(batch_reader_of(table_env(t), full.schema, NULL, 0, ret, err));
+  }
+  return GLV_OK;
+}
+
+/* ---- ORDER BY
+ * -----------------------------------------------------------------------------------------------
+ */
+
+struct sort_key {
+  const array *values;
+  bool descending;
+  bool nulls_first;
+};
+
+struct sorting {
+  const struct sort_key *keys;
+  size_t count;
+};
+
+/* Order of rows i and j; equal rows keep their order. */
+static int compare_rows(const struct sorting *s, uint32_t i, uint32_t j) {
+  for (size_t k = 0; k < s->count; k++) {
+    const struct sort_key *key = &s->keys[k];
+    const bool valid_i = array_is_valid(key->values, i);
+    const bool valid_j = array_is_valid(key->values, j);
+    if (valid_i != valid_j) {
+      return valid_i == key->nulls_first ? 1 : -1;
+    }
+    const int order = valid_i ? compare_values(key->values, i, key->values, j) : 0;
+    if (order != 0) {
+      return key->descending ? -order : order;
+    }
+  }
+  return (i > j) - (i < j);
+}
+
+/* Merge sort: qsort takes no context, and the order must be total and stable. */
+static void sort_rows(const struct sorting *s, uint32_t *rows, uint32_t *spare, size_t count) {
+  for (size_t width = 1; width < count; width *= 2) {
+    for (size_t low = 0; low < count; low += 2 * width) {
+      const size_t middle = size_min(low + width, count);
+      const size_t high = size_min(low + 2 * width, count);
+      size_t left = low;
+      size_t right = middle;
+      for (size_t out = low; out < high; out++) {
+        const bool take_left =
+            left < middle && (right >= high || compare_rows(s, rows[left], rows[right]) <= 0);
+        spare[out] = take_left ? rows[left++] : rows[right++];
+      }
+    }
+    memcpy(rows, spare, count * sizeof *rows);
+  }
+}
+
+static glv_status collect(glv_env *env, batch_reader *r, arena *a, batch *ret, glv_error *err) {
+  batch *batches = NULL;
+  size_t count = 0;
+  size_t capacity = 0;
+  uint64_t rows = 0;
+  glv_status status = GLV_OK;
+  for (bool end = false; status == GLV_OK && !end;) {
+    status = vec_reserve(env, &batches, &capacity, count + 1, sizeof *batches, err);
+    if (status == GLV_OK) {
+      batches[count] = (batch){0};
+      status = r->next(r->state, &batches[count], &end, err);
+    }
+    if (status == GLV_OK && !end) {
+      rows += batches[count++].length;
+    }
+  }
+  if (status == GLV_OK && rows > UINT32_MAX) {
+    status = FAIL(err, GLV_E_LIMIT, "ORDER BY holds at most %u rows; the statement gives %llu",
+                  UINT32_MAX, (unsigned long long)rows);
+  }
+  const size_t columns = r->schema->field_count;
+  status = status == GLV_OK ? batch_new(env, r->schema, (size_t)rows, columns, ret, err) : status;
+  array *parts = status == GLV_OK ? ARENA_ARRAY(a, array, count) : NULL;
+  status = status == GLV_OK && parts == NULL ? error_nomem(err, count * sizeof *parts) : status;
+  for (size_t c = 0; c < columns && status == GLV_OK; c++) {
+    for (size_t i = 0; i < count; i++) {
+      parts[i] = batches[i].columns[c];
+    }
+    status = count > 0 ? array_concat(env, parts, count, &ret->columns[c], err)
+                       : array_new_null(env, r->schema->fields[c].type, 0, &ret->columns[c], err);
+  }
+  for (size_t i = 0; i < count; i++) {
+    batch_dispose(&batches[i]);
+  }
+  mem_free(env, batches);
+  return status;
+}
+
+/* The part of the sorted row numbers that offset and limit leave. */
+static void cut(const select_statement *s, size_t *first, size_t *count) {
+  const uint64_t skip = s->has_offset ? u64_min(s->offset, *count) : 0;
+  *first = (size_t)skip;
+  *count -= (size_t)skip;
+  *count = s->has_limit ? (size_t)u64_min(s->limit, *count) : *count;
+}
+
+static glv_status sort_all(const select_statement *s, arena *a, const batch *all, uint32_t **ret,
+                           glv_error *err) {
+  struct sort_key *keys = ARENA_ARRAY(a, struct sort_key, s->order_count);
+  uint32_t *rows = ARENA_ARRAY(a, uint32_t, all->length);
+  uint32_t *spare = ARENA_ARRAY(a, uint32_t, all->length);
+  if (keys == NULL || rows == NULL || spare == NULL) {
+    return error_nomem(err, all->length * sizeof *rows);
+  }
+  for (size_t k = 0; k < s->order_count; k++) {
+    const size_t column = schema_find(all->schema, s->order[k].name);
+    keys[k] =
+        (struct sort_key){&all->columns[column], s->order[k].descending, s->order[k].nulls_first};
+  }
+  for (size_t i = 0; i < all->length; i++) {
+    rows[i] = (uint32_t)i;
+  }
+  sort_rows(&(struct sorting){keys, s->order_count}, rows, spare, all->length);
+  *ret = rows;
+  return GLV_OK;
+}
+
+static glv_status sorted(const select_statement *s, arena *a, batch_reader *r, size_t outputs,
+                         batch_reader *ret, glv_error *err) {
+  glv_env *env = a->env;
+  CLEANUP(batch_dispose) batch all = {0};
+  TRY(collect(env, r, a, &all, err));
+  uint32_t *rows = NULL;
+  TRY(sort_all(s, a, &all, &rows, err));
+  size_t first = 0;
+  size_t count = all.length;
+  cut(s, &first, &count);
+  CLEANUP(schema_cleanup) schema *kept = NULL;
+  TRY(schema_new(env, all.schema->fields, outputs, all.schema->metadata, &kept, err));
+  CLEANUP(batch_dispose) batch result = {0};
+  TRY(batch_new(env, kept, count, outputs, &result, err));
+  for (size_t c = 0; c < outputs; c++) {
+    TRY(array_take(env, &all.columns[c], rows + first, count, &result.columns[c], err));
+    result.columns[c].type = kept->fields[c].type;
+  }
+  return batch_reader_of(env, kept, &result, 1, ret, err);
+}
+
+/* ---- the statement
+ * ------------------------------------------------------------------------------------------ */
+
+static glv_status open_table(local_conn *conn, const select_statement *s, arena *a,
+                             table_snapshot **ret, glv_error *err) {
+  const char **parts = ARENA_ARRAY(a, const char *, s->table_parts);
+  if (parts == NULL) {
+    return error_nomem(err, s->table_parts * sizeof *parts);
+  }
+  for (size_t i = 0; i < s->table_parts; i++) {
+    parts[i] = arena_strdup(a, s->table[i]);
+    if (parts[i] == NULL) {
+      return error_nomem(err, s->table[i].size);
+    }
+  }
+  catalog_table at;
+  return local_table_find(conn, (glv_id){parts, s->table_parts}, 0, a, &at, ret, err);
+}
+
+glv_status local_query(glv_conn *conn, const char *sql, const glv_call_options *options,
+                       batch_reader *ret, glv_error *err) {
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, conn->handle.env);
+  select_statement s;
+  TRY(select_parse_query(&a, str_of(sql), &s, err));
+  CLEANUP(table_cleanup) table_snapshot *t = NULL;
+  TRY(open_table(conn_of(conn), &s, &a, &t, err));
+  if (s.count_star) {
+    return count_rows(&s, t, options, &a, ret, err);
+  }
+  size_t outputs = 0;
+  batch_reader scan;
+  TRY(start_scan(&s, t, options, &a, &outputs, &scan, err));
+  if (s.order_count == 0) {
+    *ret = scan;
+    return GLV_OK;
+  }
+  const glv_status status = sorted(&s, &a, &scan, outputs, ret, err);
+  batch_reader_dispose(&scan);
+  return status;
+}

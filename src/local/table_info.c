@@ -1,0 +1,160 @@
+/* What tables tell about themselves: their versions as rows, and a description as JSON. */
+#include "arrow/builder.h"
+#include "arrow/cdata.h"
+#include "base/calendar.h"
+#include "base/json.h"
+#include "local/local_private.h"
+
+/* ---- versions
+ * -----------------------------------------------------------------------------------------------
+ */
+
+enum { VERSION_COLUMNS = 4 };
+
+static glv_status versions_schema(glv_env *env, schema **ret, glv_error *err) {
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, env);
+  const type *timestamp = type_timestamp(&a, UNIT_NANO, "UTC");
+  if (timestamp == NULL) {
+    return error_nomem(err, sizeof(type));
+  }
+  const field fields[VERSION_COLUMNS] = {
+      {.name = "version", .type = type_simple(TYPE_UINT64)},
+      {.name = "timestamp", .type = timestamp},
+      {.name = "rows", .type = type_simple(TYPE_UINT64)},
+      {.name = "operation", .type = type_simple(TYPE_UTF8), .nullable = true},
+  };
+  return schema_new(env, fields, VERSION_COLUMNS, (metadata){NULL, 0}, ret, err);
+}
+
+static glv_status append_version(builder *columns, const version_entry *v, glv_error *err) {
+  TRY(builder_append_fixed(&columns[0], &v->version, err));
+  TRY(builder_append_fixed(&columns[1], &v->timestamp_ns, err));
+  TRY(builder_append_fixed(&columns[2], &v->live_rows, err));
+  return v->operation != NULL ? builder_append_str(&columns[3], str_of(v->operation), err)
+                              : builder_append_null(&columns[3], err);
+}
+
+static glv_status fill_versions(builder *columns, const version_entry *versions, size_t count,
+                                batch *ret, glv_error *err) {
+  for (size_t i = 0; i < count; i++) {
+    TRY(append_version(columns, &versions[i], err));
+  }
+  for (size_t i = 0; i < VERSION_COLUMNS; i++) {
+    TRY(builder_finish(&columns[i], &ret->columns[i], err));
+  }
+  return GLV_OK;
+}
+
+glv_status local_table_versions(glv_table *table, batch_reader *ret, glv_error *err) {
+  glv_env *env = table->handle.env;
+  CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, env);
+  version_entry *versions = NULL;
+  size_t count = 0;
+  TRY(table_versions(snapshot, &a, &versions, &count, err));
+  CLEANUP(schema_cleanup) schema *s = NULL;
+  TRY(versions_schema(env, &s, err));
+  CLEANUP(batch_dispose) batch b = {0};
+  TRY(batch_new(env, s, count, VERSION_COLUMNS, &b, err));
+  builder columns[VERSION_COLUMNS];
+  for (size_t i = 0; i < VERSION_COLUMNS; i++) {
+    builder_init(&columns[i], env, s->fields[i].type);
+  }
+  const glv_status status = fill_versions(columns, versions, count, &b, err);
+  for (size_t i = 0; i < VERSION_COLUMNS; i++) {
+    builder_dispose(&columns[i]);
+  }
+  TRY(status);
+  return batch_reader_of(env, s, &b, 1, ret, err);
+}
+
+/* ---- describe
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static glv_status put_int(json *o, const char *key, uint64_t value, glv_error *err) {
+  return js_put(o, key, js_new_int((int64_t)value), err);
+}
+
+static glv_status put_metadata(json *o, arena *a, const char *key, metadata m, glv_error *err) {
+  json *inner = js_new_object();
+  glv_status status = inner != NULL ? GLV_OK : error_nomem(err, 0);
+  for (size_t i = 0; i < m.count && status == GLV_OK; i++) {
+    const char *name = arena_strdup(a, m.pairs[i].key);
+    /* Values are bytes; those that are not text cannot go into JSON and are left out. */
+    if (name != NULL && str_is_utf8(m.pairs[i].value) && str_is_utf8(m.pairs[i].key)) {
+      status = js_put(inner, name, js_new_string(m.pairs[i].value), err);
+    }
+  }
+  if (status != GLV_OK) {
+    js_free(inner);
+    return status;
+  }
+  return js_put(o, key, inner, err);
+}
+
+static glv_status describe_column(const lance_field *f, arena *a, json *ret, glv_error *err) {
+  CLEANUP(buf_dispose) buf text;
+  buf_init(&text, a->env, SIZE_MAX / 2);
+  TRY(f->is_supported ? type_print(f->arrow.type, &text, err)
+                      : buf_append_str(&text, str_of(f->logical_type), err));
+  TRY(js_put(ret, "name", js_new_string(str_of(f->arrow.name)), err));
+  TRY(js_put(ret, "type", js_new_string(buf_str(&text)), err));
+  return js_put(ret, "nullable", js_new_bool(f->arrow.nullable), err);
+}
+
+static glv_status put_columns(json *o, arena *a, const lance_schema *s, glv_error *err) {
+  json *columns = js_new_array();
+  glv_status status = columns != NULL ? GLV_OK : error_nomem(err, 0);
+  for (size_t i = 0; i < s->field_count && status == GLV_OK; i++) {
+    json *column = js_new_object();
+    status = column != NULL ? describe_column(&s->fields[i], a, column, err) : error_nomem(err, 0);
+    if (status != GLV_OK) {
+      js_free(column);
+    } else {
+      status = js_push(columns, column, err);
+    }
+  }
+  if (status != GLV_OK) {
+    js_free(columns);
+    return status;
+  }
+  return js_put(o, "columns", columns, err);
+}
+
+static glv_status describe(const table_snapshot *t, arena *a, json *o, glv_error *err) {
+  char time[CALENDAR_TEXT_SIZE + 1];
+  const int64_t ns = table_timestamp_ns(t);
+  size_t size =
+      calendar_print_timestamp(floor_div(ns, 1000000000), (int32_t)floor_mod(ns, 1000000000), time);
+  time[size++] = 'Z';
+  size_t fragments = 0;
+  table_fragments(t, &fragments);
+  TRY(js_put(o, "name", js_new_string(str_of(table_name(t))), err));
+  TRY(put_int(o, "version", table_version(t), err));
+  TRY(js_put(o, "created_at", js_new_string(str_slice(time, size)), err));
+  TRY(put_int(o, "rows", table_live_rows(t), err));
+  TRY(put_int(o, "deleted_rows", table_physical_rows(t) - table_live_rows(t), err));
+  TRY(put_int(o, "fragments", fragments, err));
+  TRY(put_int(o, "size_bytes", table_data_bytes(t), err));
+  TRY(js_put(o, "stable_row_ids", js_new_bool(table_has_stable_row_ids(t)), err));
+  TRY(js_put(o, "data_format", js_new_string(str_of(table_data_version_text(t))), err));
+  TRY(js_put(o, "view", js_new_bool(local_is_view(t)), err));
+  TRY(put_columns(o, a, table_lance_schema(t), err));
+  TRY(put_metadata(o, a, "metadata", table_metadata(t), err));
+  return put_metadata(o, a, "config", table_config(t), err);
+}
+
+glv_status local_table_describe(glv_table *table, buf *ret_json, glv_error *err) {
+  CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, table->handle.env);
+  CLEANUP(js_cleanup) json *document = js_new_object();
+  if (document == NULL) {
+    return error_nomem(err, 0);
+  }
+  TRY(describe(snapshot, &a, document, err));
+  return js_print(document, 0, 0, ret_json, err);
+}
