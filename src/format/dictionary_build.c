@@ -1,0 +1,240 @@
+/*
+ * The distinct values of a page, found by one pass over all rows: of values that occur a few times
+ * each a sample shows hardly one twice, so there is no estimate before it. The pass ends once the
+ * values turn out too many or too long.
+ *
+ * The table is open addressing with linear probing over slots {hash, number} of 8 bytes. Equality
+ * is decided by keys of 16 bytes that lie apart: for values of up to 15 bytes the key is an
+ * injective image of value and size; longer ones have their first 8 bytes and 56 bits of hash
+ * there, and equal keys are confirmed by comparing the text.
+ *
+ * With tens of thousands of values neither slots nor keys stay in the nearest cache, and what costs
+ * time is waiting for them one after another. Rows are therefore looked up in groups, step by step:
+ * first all hashes, then all slots, then all keys. The loads of a step do not depend on each other
+ * and there is no branch between them, so the processor waits for many at once. Only rows that are
+ * not settled by the first two slots go through a search of their own.
+ *
+ * Somebody who chooses values that collide can only make us give up: steps of probing are counted.
+ */
+#include "base/hash.h"
+#include "format/dictionary_build_private.h"
+
+enum {
+  MOST_VALUES = 1000000,
+  MOST_TEXT = 8 << 20,
+  FIRST_SLOTS = 1024,
+  STEPS_PER_ROW = 16,
+  GROUP = 64,
+  SHORT_TEXT = 15,
+  TAG_SHIFT = 56, /* the last byte of a key: size of a short value, or one of these */
+  TAG_LONG = 0xFF,
+  TAG_NONE = 0xFE
+};
+
+void dictionary_trim(dictionary *d) {
+  mem_free(d->env, d->slots);
+  mem_free(d->env, d->keys);
+  d->slots = NULL;
+  d->keys = NULL;
+}
+
+void dictionary_dispose(dictionary *d) {
+  dictionary_trim(d);
+  mem_free(d->env, d->begins);
+  mem_free(d->env, d->numbers);
+  buf_dispose(&d->text);
+}
+
+static glv_status init(const page_input *in, dictionary *d, glv_error *err) {
+  *d = (dictionary){.env = in->env, .slot_count = FIRST_SLOTS};
+  buf_init(&d->text, in->env, MOST_TEXT + 1);
+  d->most = size_min(in->rows / 2, MOST_VALUES);
+  d->steps = (uint64_t)in->rows * STEPS_PER_ROW;
+  d->slots = mem_calloc(in->env, d->slot_count, sizeof *d->slots);
+  d->numbers = mem_calloc(in->env, in->rows, sizeof *d->numbers);
+  if (d->slots == NULL || d->numbers == NULL) {
+    return error_nomem(err, in->rows * sizeof *d->numbers);
+  }
+  TRY(vec_reserve(d->env, &d->keys, &d->key_capacity, 1, sizeof *d->keys, err));
+  d->keys[0] = (text_key){0, (uint64_t)TAG_NONE << TAG_SHIFT};
+  return GLV_OK;
+}
+
+/* ---- keys and hashes ----------------------------------------------------------------------- */
+
+static inline text_key key_of(str value) {
+  const char *text = value.data;
+  const size_t size = value.size;
+  const uint64_t tag = (uint64_t)size << TAG_SHIFT;
+  if (size > SHORT_TEXT) {
+    return (text_key){load_le64(text),
+                      hash_bytes(text, size) >> 8 | (uint64_t)TAG_LONG << TAG_SHIFT};
+  }
+  if (size >= 8) {
+    /* The bytes behind the first 8, at most 7; two shifts because there may be none. */
+    const size_t half = 4 * (16 - size);
+    return (text_key){load_le64(text), load_le64(text + size - 8) >> half >> half | tag};
+  }
+  if (size >= 4) {
+    return (text_key){load_le32(text) | (uint64_t)load_le32(text + size - 4) << 32, tag};
+  }
+  if (size == 0) {
+    return (text_key){0, tag};
+  }
+  const uint8_t *bytes = (const uint8_t *)text;
+  return (text_key){bytes[0] | (uint32_t)bytes[size / 2] << 8 | (uint32_t)bytes[size - 1] << 16,
+                    tag};
+}
+
+/* Values of a column differ in few bits, so each step spreads what the one before gathered: the
+ * upper half of a product depends on all bits of its factor, the lower half does not. */
+static inline uint32_t hash_of(text_key k) {
+  uint64_t h = k.head * UINT64_C(0x9E3779B97F4A7C15);
+  h = (h >> 32 | h << 32) + k.tail * UINT64_C(0xC2B2AE3D27D4EB4F);
+  h = (h ^ h >> 29) * UINT64_C(0xD6E8FEB86659FD93);
+  return (uint32_t)(h >> 32);
+}
+
+static inline bool key_equal(text_key a, text_key b) {
+  return ((a.head ^ b.head) | (a.tail ^ b.tail)) == 0;
+}
+
+/* Whether a value whose key equals that of value `number` (from 1 on) is that value. */
+static inline bool is_confirmed(const dictionary *d, uint32_t number, text_key k, str value) {
+  if (k.tail >> TAG_SHIFT != TAG_LONG) {
+    return true;
+  }
+  const size_t begin = d->begins[number - 1];
+  const size_t end = number < d->count ? d->begins[number] : d->text.size;
+  return str_equal(str_slice(d->text.data + begin, end - begin), value);
+}
+
+/* ---- the table ----------------------------------------------------------------------------- */
+
+static glv_status grow(dictionary *d, glv_error *err) {
+  const size_t count = d->slot_count * 2;
+  dictionary_slot *slots = mem_calloc(d->env, count, sizeof *slots);
+  if (slots == NULL) {
+    return error_nomem(err, count * sizeof *slots);
+  }
+  for (size_t i = 0; i < d->slot_count; i++) {
+    if (d->slots[i].number != 0) {
+      size_t at = d->slots[i].hash & (count - 1);
+      while (slots[at].number != 0) {
+        at = (at + 1) & (count - 1);
+      }
+      slots[at] = d->slots[i];
+    }
+  }
+  mem_free(d->env, d->slots);
+  d->slots = slots;
+  d->slot_count = count;
+  return GLV_OK;
+}
+
+static glv_status add(dictionary *d, size_t slot, uint32_t hash, text_key k, str value,
+                      glv_error *err) {
+  TRY(vec_reserve(d->env, &d->keys, &d->key_capacity, d->count + 2, sizeof *d->keys, err));
+  TRY(vec_reserve(d->env, &d->begins, &d->begin_capacity, d->count + 1, sizeof *d->begins, err));
+  const uint32_t begin = (uint32_t)d->text.size;
+  TRY(buf_append_str(&d->text, value, err));
+  d->begins[d->count++] = begin;
+  d->keys[d->count] = k;
+  d->slots[slot] = (dictionary_slot){hash, (uint32_t)d->count};
+  return d->count * 2 > d->slot_count ? grow(d, err) : GLV_OK;
+}
+
+/* Find a value or add it. *ret_fits becomes false when it is one too many. */
+static glv_status look_up(dictionary *d, uint32_t hash, text_key k, str value, uint32_t *ret,
+                          bool *ret_fits, glv_error *err) {
+  size_t at = hash & (d->slot_count - 1);
+  while (d->slots[at].number != 0) {
+    const uint32_t number = d->slots[at].number;
+    if (d->slots[at].hash == hash && key_equal(d->keys[number], k) &&
+        is_confirmed(d, number, k, value)) {
+      *ret = number - 1;
+      return GLV_OK;
+    }
+    at = (at + 1) & (d->slot_count - 1);
+    *ret_fits = d->steps != 0;
+    if (!*ret_fits) {
+      return GLV_OK;
+    }
+    d->steps--;
+  }
+  *ret_fits = d->count < d->most && value.size <= MOST_TEXT - d->text.size;
+  if (!*ret_fits) {
+    return GLV_OK;
+  }
+  *ret = (uint32_t)d->count;
+  return add(d, at, hash, k, value, err);
+}
+
+/* ---- groups of rows ------------------------------------------------------------------------ */
+
+struct group {
+  size_t count;
+  str values[GROUP];
+  uint32_t *ret[GROUP]; /* where the number goes */
+  text_key keys[GROUP];
+  uint32_t hashes[GROUP];
+  uint32_t numbers[GROUP]; /* candidates, from 1 on */
+  bool is_hit[GROUP];
+};
+
+static void find_candidates(const dictionary *d, struct group *g) {
+  const size_t mask = d->slot_count - 1;
+  for (size_t i = 0; i < g->count; i++) {
+    g->keys[i] = key_of(g->values[i]);
+    g->hashes[i] = hash_of(g->keys[i]);
+  }
+  for (size_t i = 0; i < g->count; i++) {
+    const dictionary_slot first = d->slots[g->hashes[i] & mask];
+    const dictionary_slot second = d->slots[(g->hashes[i] + 1) & mask];
+    g->numbers[i] = first.hash == g->hashes[i] ? first.number : second.number;
+  }
+  for (size_t i = 0; i < g->count; i++) {
+    g->is_hit[i] = key_equal(d->keys[g->numbers[i]], g->keys[i]);
+  }
+}
+
+static glv_status settle(dictionary *d, struct group *g, bool *ret_fits, glv_error *err) {
+  find_candidates(d, g);
+  for (size_t i = 0; i < g->count; i++) {
+    if (g->is_hit[i] && is_confirmed(d, g->numbers[i], g->keys[i], g->values[i])) {
+      *g->ret[i] = g->numbers[i] - 1;
+      continue;
+    }
+    TRY(look_up(d, g->hashes[i], g->keys[i], g->values[i], g->ret[i], ret_fits, err));
+    if (!*ret_fits) {
+      return GLV_OK;
+    }
+  }
+  g->count = 0;
+  return GLV_OK;
+}
+
+glv_status dictionary_build(const page_input *in, dictionary *ret, bool *ret_fits, glv_error *err) {
+  TRY(init(in, ret, err));
+  const unsigned offset_width = in->leaf->offset_width;
+  struct group g = {.count = 0};
+  uint32_t *number = ret->numbers;
+  *ret_fits = true;
+  for (size_t i = 0; i < in->run_count; i++) {
+    const page_run *r = &in->runs[i];
+    for (size_t row = 0; row < r->rows; row++, number++) {
+      if (!page_run_is_valid(r, row)) {
+        continue;
+      }
+      g.values[g.count] = page_run_text(r, offset_width, row);
+      g.ret[g.count++] = number;
+      if (g.count == GROUP) {
+        TRY(settle(ret, &g, ret_fits, err));
+        if (!*ret_fits) {
+          return GLV_OK;
+        }
+      }
+    }
+  }
+  return settle(ret, &g, ret_fits, err);
+}
