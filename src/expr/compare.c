@@ -1,0 +1,445 @@
+/*
+ * Comparison kernels. Every fixed-width type is compared as an integer of its width: floats in
+ * total order become integers by turning the other bits of negative numbers over, so that NaN
+ * compares as any other pattern; booleans are handled as bits.
+ *
+ * The inner loops run over blocks of 64 rows: one byte per row, which compilers turn into vector
+ * code, then eight multiplications pack the bytes into a word of the result bitmap. Only less-than,
+ * greater-than and equal exist as loops; the other operators are their complements or have their
+ * sides exchanged.
+ */
+#include "expr/compare.h"
+
+#include "base/int128.h"
+#include "expr/eval_private.h"
+
+enum { BLOCK = 64 };
+
+/* 64 bytes of 0 or 1 as 64 bits. */
+static inline uint64_t pack(const uint8_t bytes[BLOCK]) {
+  uint64_t word = 0;
+  for (unsigned i = 0; i < 8; i++) {
+    word |= ((load_le64(bytes + 8 * i) * UINT64_C(0x0102040810204080)) >> 56) << (8 * i);
+  }
+  return word;
+}
+
+/* The loops of one operator on one type: l and r are rows, or r is one value. EXPR sees a and b. */
+#define COMPARE_LOOPS(name, ctype, load, EXPR)                                                     \
+  static void name##_rows(const void *l, const void *r, size_t rows, uint64_t *out) {              \
+    const ctype *lv = l;                                                                           \
+    const ctype *rv = r;                                                                           \
+    uint8_t bytes[BLOCK] = {0};                                                                    \
+    size_t i = 0;                                                                                  \
+    for (; i + BLOCK <= rows; i += BLOCK) {                                                        \
+      for (size_t j = 0; j < BLOCK; j++) {                                                         \
+        const ctype a = load(lv[i + j]);                                                           \
+        const ctype b = load(rv[i + j]);                                                           \
+        bytes[j] = EXPR;                                                                           \
+      }                                                                                            \
+      out[i / BLOCK] = pack(bytes);                                                                \
+    }                                                                                              \
+    if (i < rows) {                                                                                \
+      memset(bytes, 0, sizeof bytes);                                                              \
+      for (size_t j = 0; i + j < rows; j++) {                                                      \
+        const ctype a = load(lv[i + j]);                                                           \
+        const ctype b = load(rv[i + j]);                                                           \
+        bytes[j] = EXPR;                                                                           \
+      }                                                                                            \
+      out[i / BLOCK] = pack(bytes);                                                                \
+    }                                                                                              \
+  }                                                                                                \
+  static void name##_one(const void *l, const void *r, size_t rows, uint64_t *out) {               \
+    const ctype *lv = l;                                                                           \
+    const ctype b = load(*(const ctype *)r);                                                       \
+    uint8_t bytes[BLOCK] = {0};                                                                    \
+    size_t i = 0;                                                                                  \
+    for (; i + BLOCK <= rows; i += BLOCK) {                                                        \
+      for (size_t j = 0; j < BLOCK; j++) {                                                         \
+        const ctype a = load(lv[i + j]);                                                           \
+        bytes[j] = EXPR;                                                                           \
+      }                                                                                            \
+      out[i / BLOCK] = pack(bytes);                                                                \
+    }                                                                                              \
+    if (i < rows) {                                                                                \
+      memset(bytes, 0, sizeof bytes);                                                              \
+      for (size_t j = 0; i + j < rows; j++) {                                                      \
+        const ctype a = load(lv[i + j]);                                                           \
+        bytes[j] = EXPR;                                                                           \
+      }                                                                                            \
+      out[i / BLOCK] = pack(bytes);                                                                \
+    }                                                                                              \
+  }
+
+#define AS_IS(v) (v)
+
+/* Integers whose order is the total order of floats of the same bits. */
+static inline int16_t order16(int16_t v) { return (int16_t)(v ^ ((v >> 15) & INT16_MAX)); }
+static inline int32_t order32(int32_t v) { return v ^ ((v >> 31) & INT32_MAX); }
+static inline int64_t order64(int64_t v) { return v ^ ((v >> 63) & INT64_MAX); }
+
+#define COMPARE_TYPE(suffix, ctype, load)                                                          \
+  COMPARE_LOOPS(less_##suffix, ctype, load, (uint8_t)(a < b))                                      \
+  COMPARE_LOOPS(greater_##suffix, ctype, load, (uint8_t)(a > b))
+
+COMPARE_TYPE(i8, int8_t, AS_IS)
+COMPARE_TYPE(i16, int16_t, AS_IS)
+COMPARE_TYPE(i32, int32_t, AS_IS)
+COMPARE_TYPE(i64, int64_t, AS_IS)
+COMPARE_TYPE(u8, uint8_t, AS_IS)
+COMPARE_TYPE(u16, uint16_t, AS_IS)
+COMPARE_TYPE(u32, uint32_t, AS_IS)
+COMPARE_TYPE(u64, uint64_t, AS_IS)
+COMPARE_TYPE(f16, int16_t, order16)
+COMPARE_TYPE(f32, int32_t, order32)
+COMPARE_TYPE(f64, int64_t, order64)
+COMPARE_LOOPS(equal_8, uint8_t, AS_IS, (uint8_t)(a == b))
+COMPARE_LOOPS(equal_16, uint16_t, AS_IS, (uint8_t)(a == b))
+COMPARE_LOOPS(equal_32, uint32_t, AS_IS, (uint8_t)(a == b))
+COMPARE_LOOPS(equal_64, uint64_t, AS_IS, (uint8_t)(a == b))
+
+typedef void (*compare_loop)(const void *l, const void *r, size_t rows, uint64_t *out);
+struct loops {
+  compare_loop less[2]; /* 0: rows with rows, 1: rows with one */
+  compare_loop greater[2];
+  compare_loop equal[2];
+};
+
+#define LOOPS(suffix, width)                                                                       \
+  {                                                                                                \
+    {less_##suffix##_rows, less_##suffix##_one},                                                   \
+        {greater_##suffix##_rows, greater_##suffix##_one}, {                                       \
+      equal_##width##_rows, equal_##width##_one                                                    \
+    }                                                                                              \
+  }
+
+static const struct loops *loops_of(type_kind kind) {
+  static const struct loops i8 = LOOPS(i8, 8);
+  static const struct loops i16 = LOOPS(i16, 16);
+  static const struct loops i32 = LOOPS(i32, 32);
+  static const struct loops i64 = LOOPS(i64, 64);
+  static const struct loops u8 = LOOPS(u8, 8);
+  static const struct loops u16 = LOOPS(u16, 16);
+  static const struct loops u32 = LOOPS(u32, 32);
+  static const struct loops u64 = LOOPS(u64, 64);
+  static const struct loops f16 = LOOPS(f16, 16);
+  static const struct loops f32 = LOOPS(f32, 32);
+  static const struct loops f64 = LOOPS(f64, 64);
+  switch (kind) {
+  case TYPE_INT8:
+    return &i8;
+  case TYPE_INT16:
+    return &i16;
+  case TYPE_INT32:
+  case TYPE_DATE32:
+  case TYPE_TIME32:
+    return &i32;
+  case TYPE_INT64:
+  case TYPE_DATE64:
+  case TYPE_TIME64:
+  case TYPE_TIMESTAMP:
+  case TYPE_DURATION:
+    return &i64;
+  case TYPE_UINT8:
+    return &u8;
+  case TYPE_UINT16:
+    return &u16;
+  case TYPE_UINT32:
+    return &u32;
+  case TYPE_UINT64:
+    return &u64;
+  case TYPE_FLOAT16:
+    return &f16;
+  case TYPE_FLOAT32:
+    return &f32;
+  case TYPE_FLOAT64:
+    return &f64;
+  default:
+    return NULL;
+  }
+}
+
+static void complement(uint64_t *words, size_t rows) {
+  for (size_t i = 0; i < word_count(rows); i++) {
+    words[i] = ~words[i] & tail_mask(rows, i);
+  }
+}
+
+static enum compare_op exchanged(enum compare_op op) {
+  static const enum compare_op table[] = {COMPARE_EQ, COMPARE_NE, COMPARE_GT,
+                                          COMPARE_GE, COMPARE_LT, COMPARE_LE};
+  return table[op];
+}
+
+static void run_loops(const struct loops *k, enum compare_op op, const operand *l, const operand *r,
+                      size_t rows, uint64_t *out) {
+  if (l->is_scalar && !r->is_scalar) {
+    const operand *other = l;
+    l = r;
+    r = other;
+    op = exchanged(op);
+  }
+  const size_t one = r->is_scalar ? 1 : 0;
+  const void *lv = l->a.values;
+  const void *rv = r->a.values;
+  switch (op) {
+  case COMPARE_EQ:
+  case COMPARE_NE:
+    k->equal[one](lv, rv, rows, out);
+    break;
+  case COMPARE_LT:
+  case COMPARE_GE:
+    k->less[one](lv, rv, rows, out);
+    break;
+  case COMPARE_GT:
+  case COMPARE_LE:
+    k->greater[one](lv, rv, rows, out);
+    break;
+  }
+  if (op == COMPARE_NE || op == COMPARE_GE || op == COMPARE_LE) {
+    complement(out, rows);
+  }
+}
+
+/* false < true */
+static uint64_t compare_bool_word(enum compare_op op, uint64_t l, uint64_t r) {
+  switch (op) {
+  case COMPARE_EQ:
+    return ~(l ^ r);
+  case COMPARE_NE:
+    return l ^ r;
+  case COMPARE_LT:
+    return ~l & r;
+  case COMPARE_LE:
+    return ~l | r;
+  case COMPARE_GT:
+    return l & ~r;
+  case COMPARE_GE:
+    return l | ~r;
+  }
+  return 0;
+}
+
+static void compare_bools(enum compare_op op, const operand *l, const operand *r, size_t rows,
+                          uint64_t *out) {
+  const bool_reader lr = bool_reader_of(l, rows);
+  const bool_reader rr = bool_reader_of(r, rows);
+  for (size_t i = 0; i < word_count(rows); i++) {
+    uint64_t lv = 0;
+    uint64_t rv = 0;
+    uint64_t valid = 0;
+    bool_read(&lr, i, &lv, &valid);
+    bool_read(&rr, i, &rv, &valid);
+    out[i] = compare_bool_word(op, lv, rv) & tail_mask(rows, i);
+  }
+}
+
+static bool holds(enum compare_op op, int order) {
+  switch (op) {
+  case COMPARE_EQ:
+    return order == 0;
+  case COMPARE_NE:
+    return order != 0;
+  case COMPARE_LT:
+    return order < 0;
+  case COMPARE_LE:
+    return order <= 0;
+  case COMPARE_GT:
+    return order > 0;
+  case COMPARE_GE:
+    return order >= 0;
+  }
+  return false;
+}
+
+static inline bool same_text(str a, str b) {
+  return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
+
+/* Strings and bytes: equality looks at the lengths first. */
+static void compare_texts(enum compare_op op, const operand *l, const operand *r, size_t rows,
+                          uint64_t *out) {
+  const bool equality = op == COMPARE_EQ || op == COMPARE_NE;
+  for (size_t i = 0; i < rows; i++) {
+    const str a = operand_str(l, i);
+    const str b = operand_str(r, i);
+    const bool value =
+        equality ? same_text(a, b) == (op == COMPARE_EQ) : holds(op, str_compare(a, b));
+    out[i / BLOCK] |= (uint64_t)value << (i % BLOCK);
+  }
+}
+
+static void compare_each(enum compare_op op, const operand *l, const operand *r, size_t rows,
+                         uint64_t *out) {
+  for (size_t i = 0; i < rows; i++) {
+    if (operand_is_valid(l, i) && operand_is_valid(r, i)) {
+      const int order = compare_values(&l->a, operand_row(l, i), &r->a, operand_row(r, i));
+      out[i / BLOCK] |= (uint64_t)holds(op, order) << (i % BLOCK);
+    }
+  }
+}
+
+static bool is_comparable(const type *t) {
+  return t->kind != TYPE_NULL && t->kind != TYPE_NONE && t->kind != TYPE_MAP &&
+         t->kind != TYPE_INTERVAL_MONTH_DAY_NANO;
+}
+
+static glv_status compare_into(enum compare_op op, const operand *l, const operand *r, size_t rows,
+                               uint64_t *out, glv_error *err) {
+  const type *t = l->a.type;
+  const struct loops *k = loops_of(t->kind);
+  if (k != NULL) {
+    run_loops(k, op, l, r, rows, out);
+  } else if (t->kind == TYPE_BOOL) {
+    compare_bools(op, l, r, rows, out);
+  } else if (type_is_string(t->kind) || type_is_binary(t->kind)) {
+    compare_texts(op, l, r, rows, out);
+  } else if (is_comparable(t)) {
+    compare_each(op, l, r, rows, out);
+  } else {
+    return FAIL(err, GLV_E_SQL_EXEC, "values of type %s cannot be compared", TYPE_TEXT(t));
+  }
+  return GLV_OK;
+}
+
+static bool is_null_scalar(const operand *o) { return o->is_scalar && !array_is_valid(&o->a, 0); }
+
+glv_status compare_operands(glv_env *env, enum compare_op op, const operand *l, const operand *r,
+                            size_t rows, array *ret, glv_error *err) {
+  if (l->a.type->kind == TYPE_NULL || r->a.type->kind == TYPE_NULL || is_null_scalar(l) ||
+      is_null_scalar(r)) {
+    return array_new_null(env, type_simple(TYPE_BOOL), rows, ret, err);
+  }
+  CLEANUP(bool_writer_dispose) bool_writer w = {0};
+  TRY(bool_writer_init(env, rows, false, &w, err));
+  TRY(compare_into(op, l, r, rows, w.values, err));
+  TRY(eval_validity(env, l, r, rows, &w.a, err));
+  *ret = bool_writer_finish(&w, false).a;
+  return GLV_OK;
+}
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int compare_lists(const array *l, size_t i, const array *r, size_t j);
+static int compare_structs(const array *l, size_t i, const array *r, size_t j);
+
+/* Types are nested at most LIMIT_TYPE_DEPTH deep, so the recursion below is bounded. */
+int compare_values(const array *l, size_t i, const array *r, size_t j) {
+  switch (l->type->kind) {
+  case TYPE_BOOL:
+    return (int)array_bool(l, i) - (int)array_bool(r, j);
+  case TYPE_INT8:
+    return ORDER(ARRAY_VALUES(l, int8_t)[i], ARRAY_VALUES(r, int8_t)[j]);
+  case TYPE_INT16:
+    return ORDER(ARRAY_VALUES(l, int16_t)[i], ARRAY_VALUES(r, int16_t)[j]);
+  case TYPE_INT32:
+  case TYPE_DATE32:
+  case TYPE_TIME32:
+    return ORDER(ARRAY_VALUES(l, int32_t)[i], ARRAY_VALUES(r, int32_t)[j]);
+  case TYPE_INT64:
+  case TYPE_DATE64:
+  case TYPE_TIME64:
+  case TYPE_TIMESTAMP:
+  case TYPE_DURATION:
+    return ORDER(ARRAY_VALUES(l, int64_t)[i], ARRAY_VALUES(r, int64_t)[j]);
+  case TYPE_UINT8:
+    return ORDER(ARRAY_VALUES(l, uint8_t)[i], ARRAY_VALUES(r, uint8_t)[j]);
+  case TYPE_UINT16:
+    return ORDER(ARRAY_VALUES(l, uint16_t)[i], ARRAY_VALUES(r, uint16_t)[j]);
+  case TYPE_UINT32:
+    return ORDER(ARRAY_VALUES(l, uint32_t)[i], ARRAY_VALUES(r, uint32_t)[j]);
+  case TYPE_UINT64:
+    return ORDER(ARRAY_VALUES(l, uint64_t)[i], ARRAY_VALUES(r, uint64_t)[j]);
+  case TYPE_FLOAT16:
+    return ORDER(order16(ARRAY_VALUES(l, int16_t)[i]), order16(ARRAY_VALUES(r, int16_t)[j]));
+  case TYPE_FLOAT32:
+    return ORDER(order32(ARRAY_VALUES(l, int32_t)[i]), order32(ARRAY_VALUES(r, int32_t)[j]));
+  case TYPE_FLOAT64:
+    return ORDER(order64(ARRAY_VALUES(l, int64_t)[i]), order64(ARRAY_VALUES(r, int64_t)[j]));
+  case TYPE_DECIMAL128: {
+    const int128 a = int128_load((const uint8_t *)l->values + 16 * i);
+    const int128 b = int128_load((const uint8_t *)r->values + 16 * j);
+    return ORDER(a, b);
+  }
+  case TYPE_DECIMAL256: {
+    const uint8_t *a = (const uint8_t *)l->values + 32 * i;
+    const uint8_t *b = (const uint8_t *)r->values + 32 * j;
+    const int128 ah = int128_load(a + 16);
+    const int128 bh = int128_load(b + 16);
+    return ah != bh ? ORDER(ah, bh) : ORDER((uint128)int128_load(a), (uint128)int128_load(b));
+  }
+  case TYPE_UTF8:
+  case TYPE_LARGE_UTF8:
+  case TYPE_UTF8_VIEW:
+  case TYPE_BINARY:
+  case TYPE_LARGE_BINARY:
+  case TYPE_BINARY_VIEW:
+    return str_compare(array_str(l, i), array_str(r, j));
+  case TYPE_FIXED_SIZE_BINARY: {
+    const size_t width = (size_t)l->type->width;
+    return memcmp((const uint8_t *)l->values + width * i, (const uint8_t *)r->values + width * j,
+                  width);
+  }
+  case TYPE_LIST:
+  case TYPE_LARGE_LIST:
+  case TYPE_FIXED_SIZE_LIST:
+    return compare_lists(l, i, r, j);
+  case TYPE_STRUCT:
+    return compare_structs(l, i, r, j);
+  case TYPE_NONE:
+  case TYPE_NULL:
+  case TYPE_DICTIONARY: /* the planner compares their values */
+  case TYPE_INTERVAL_MONTH_DAY_NANO:
+  case TYPE_MAP:
+    return 0;
+  }
+  return 0;
+}
+
+/* A null inside a nested value equals a null and is less than any value. */
+static int compare_inner(const array *l, size_t i, const array *r, size_t j) {
+  const bool lv = array_is_valid(l, i);
+  const bool rv = array_is_valid(r, j);
+  return lv && rv ? compare_values(l, i, r, j) : (int)lv - (int)rv;
+}
+
+static void list_range(const array *a, size_t i, size_t *first, size_t *count) {
+  if (a->type->kind == TYPE_FIXED_SIZE_LIST) {
+    *count = (size_t)a->type->width;
+    *first = i * *count;
+  } else if (a->type->kind == TYPE_LARGE_LIST) {
+    const int64_t *offsets = ARRAY_VALUES(a, int64_t);
+    *first = (size_t)offsets[i];
+    *count = (size_t)(offsets[i + 1] - offsets[i]);
+  } else {
+    const int32_t *offsets = ARRAY_VALUES(a, int32_t);
+    *first = (size_t)offsets[i];
+    *count = (size_t)(offsets[i + 1] - offsets[i]);
+  }
+}
+
+static int compare_lists(const array *l, size_t i, const array *r, size_t j) {
+  size_t lf = 0;
+  size_t lc = 0;
+  size_t rf = 0;
+  size_t rc = 0;
+  list_range(l, i, &lf, &lc);
+  list_range(r, j, &rf, &rc);
+  for (size_t k = 0; k < lc && k < rc; k++) {
+    const int order = compare_inner(&l->children[0], lf + k, &r->children[0], rf + k);
+    if (order != 0) {
+      return order;
+    }
+  }
+  return ORDER(lc, rc);
+}
+
+static int compare_structs(const array *l, size_t i, const array *r, size_t j) {
+  for (size_t k = 0; k < l->child_count && k < r->child_count; k++) {
+    const int order = compare_inner(&l->children[k], i, &r->children[k], j);
+    if (order != 0) {
+      return order;
+    }
+  }
+  return 0;
+}

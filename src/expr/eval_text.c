@@ -1,0 +1,251 @@
+/*
+ * Concatenation and LIKE (sql-expressions 9.6, 10.7).
+ *
+ * LIKE: a constant pattern is looked at once per batch; the frequent shapes (a word, word%, %word,
+ * %word%) become comparisons of bytes. All others run a matcher over tokens: a literal code point,
+ * any one, any number. It backtracks to the last `%` only, so its time is bounded by the product of
+ * the lengths. A backslash takes the next character literally; at the end it stands for itself.
+ *
+ * ILIKE compares code points after simple case folding.
+ */
+#include <utf8proc.h>
+
+#include "arrow/builder.h"
+#include "expr/eval_private.h"
+#include "expr/unicode.h"
+
+static glv_status append_pair(builder *b, str l, str r, glv_error *err) {
+  const size_t size = l.size + r.size;
+  char few[256];
+  if (size <= sizeof few) {
+    if (l.size > 0) {
+      memcpy(few, l.data, l.size);
+    }
+    if (r.size > 0) {
+      memcpy(few + l.size, r.data, r.size);
+    }
+    return builder_append_str(b, str_slice(few, size), err);
+  }
+  CLEANUP(buf_dispose) buf out;
+  buf_init(&out, b->env, SIZE_MAX);
+  TRY(buf_reserve(&out, size, err));
+  TRY(buf_append_str(&out, l, err));
+  TRY(buf_append_str(&out, r, err));
+  return builder_append_str(b, buf_str(&out), err);
+}
+
+glv_status eval_concat(const eval *v, const node *n, const operand *left, const operand *right,
+                       operand *ret, glv_error *err) {
+  bool is_scalar = false;
+  const size_t rows = eval_rows(v, left, right, &is_scalar);
+  CLEANUP(builder_dispose) builder b;
+  builder_init(&b, v->env, n->type);
+  TRY(builder_reserve(&b, rows, 0, err));
+  for (size_t i = 0; i < rows; i++) {
+    if (operand_is_valid(left, i) && operand_is_valid(right, i)) {
+      TRY(append_pair(&b, operand_str(left, i), operand_str(right, i), err));
+    } else {
+      TRY(builder_append_null(&b, err));
+    }
+  }
+  TRY(builder_finish(&b, &ret->a, err));
+  ret->is_scalar = is_scalar;
+  return GLV_OK;
+}
+
+/* Tokens: code points, or one of these. */
+enum { ANY_ONE = 0x110000, ANY_NUMBER = 0x110001 };
+
+enum pattern_shape { PATTERN_EXACT, PATTERN_PREFIX, PATTERN_SUFFIX, PATTERN_PART, PATTERN_OTHER };
+
+struct pattern {
+  enum pattern_shape shape;
+  bool fold;
+  str word; /* of the simple shapes: what must be there, unescaped */
+  uint32_t *tokens;
+  size_t count;
+};
+
+/* Simple case folding by way of the simple mappings; the dotted and the dotless i fold to nothing
+ * else. */
+static uint32_t fold(uint32_t c) {
+  if (c < 0x80) {
+    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+  }
+  if (c == 0x130 || c == 0x131) {
+    return c;
+  }
+  const utf8proc_int32_t upper = utf8proc_toupper((utf8proc_int32_t)c);
+  return (uint32_t)utf8proc_tolower(upper);
+}
+
+static size_t parse_tokens(str text, bool folds, uint32_t *tokens) {
+  size_t count = 0;
+  size_t at = 0;
+  while (at < text.size) {
+    uint32_t c = unicode_next(text, &at);
+    if (c == '%') {
+      c = ANY_NUMBER;
+    } else if (c == '_') {
+      c = ANY_ONE;
+    } else {
+      if (c == '\\' && at < text.size) {
+        c = unicode_next(text, &at);
+      }
+      c = folds ? fold(c) : c;
+    }
+    if (c != ANY_NUMBER || count == 0 || tokens[count - 1] != ANY_NUMBER) {
+      tokens[count++] = c;
+    }
+  }
+  return count;
+}
+
+/* The simple shape of the tokens, if they have one; *word gets the bytes between the %. */
+static enum pattern_shape shape_of(const struct pattern *p, char *word, size_t *ret_size) {
+  size_t size = 0;
+  const size_t first = p->count > 0 && p->tokens[0] == ANY_NUMBER ? 1 : 0;
+  const size_t last = p->count > first && p->tokens[p->count - 1] == ANY_NUMBER ? 1 : 0;
+  for (size_t i = first; i < p->count - last; i++) {
+    if (p->tokens[i] >= ANY_ONE) {
+      return PATTERN_OTHER;
+    }
+    size += unicode_encode(p->tokens[i], word + size);
+  }
+  *ret_size = size;
+  if (first != 0) {
+    return last != 0 || p->count == 1 ? PATTERN_PART : PATTERN_SUFFIX;
+  }
+  return last != 0 ? PATTERN_PREFIX : PATTERN_EXACT;
+}
+
+static glv_status parse_pattern(arena *a, str text, bool folds, struct pattern *ret,
+                                glv_error *err) {
+  *ret = (struct pattern){.shape = PATTERN_OTHER, .fold = folds};
+  ret->tokens = ARENA_ARRAY(a, uint32_t, text.size);
+  char *word = arena_alloc(a, text.size + 4);
+  if (ret->tokens == NULL || word == NULL) {
+    return error_nomem(err, text.size);
+  }
+  ret->count = parse_tokens(text, folds, ret->tokens);
+  if (!folds) {
+    size_t size = 0;
+    ret->shape = shape_of(ret, word, &size);
+    ret->word = str_slice(word, size);
+  }
+  return GLV_OK;
+}
+
+static bool contains(str text, str part) {
+  if (part.size == 0) {
+    return true;
+  }
+  const char *at = text.data;
+  size_t rest = text.size;
+  while (rest >= part.size) {
+    const char *next = memchr(at, part.data[0], rest - part.size + 1);
+    if (next == NULL) {
+      return false;
+    }
+    if (memcmp(next, part.data, part.size) == 0) {
+      return true;
+    }
+    rest -= (size_t)(next - at) + 1;
+    at = next + 1;
+  }
+  return false;
+}
+
+static bool match_tokens(const struct pattern *p, str text) {
+  size_t at = 0;
+  size_t token = 0;
+  size_t star = SIZE_MAX; /* the token behind the last % */
+  size_t star_at = 0;     /* where its text began */
+  while (at < text.size) {
+    if (token < p->count && p->tokens[token] == ANY_NUMBER) {
+      star = ++token;
+      star_at = at;
+      continue;
+    }
+    size_t next = at;
+    const uint32_t c = unicode_next(text, &next);
+    if (token < p->count &&
+        (p->tokens[token] == ANY_ONE || p->tokens[token] == (p->fold ? fold(c) : c))) {
+      at = next;
+      token++;
+      continue;
+    }
+    if (star == SIZE_MAX) {
+      return false;
+    }
+    (void)unicode_next(text, &star_at);
+    at = star_at;
+    token = star;
+  }
+  while (token < p->count && p->tokens[token] == ANY_NUMBER) {
+    token++;
+  }
+  return token == p->count;
+}
+
+static bool matches(const struct pattern *p, str text) {
+  switch (p->shape) {
+  case PATTERN_EXACT:
+    return str_equal(text, p->word);
+  case PATTERN_PREFIX:
+    return str_starts_with(text, p->word);
+  case PATTERN_SUFFIX:
+    return str_ends_with(text, p->word);
+  case PATTERN_PART:
+    return contains(text, p->word);
+  case PATTERN_OTHER:
+    return match_tokens(p, text);
+  }
+  return false;
+}
+
+/* Every row has its own pattern. */
+static glv_status like_rows(const eval *v, const node *n, const operand *left, const operand *right,
+                            size_t rows, uint64_t *words, glv_error *err) {
+  for (size_t i = 0; i < rows; i++) {
+    if (!operand_is_valid(left, i) || !operand_is_valid(right, i)) {
+      continue;
+    }
+    const arena_mark mark = arena_mark_get(v->scratch);
+    struct pattern p;
+    TRY(parse_pattern(v->scratch, operand_str(right, i), n->op != 0, &p, err));
+    const bool value = matches(&p, operand_str(left, i)) != n->negated;
+    arena_reset_to(v->scratch, mark);
+    words[i / 64] |= (uint64_t)value << (i % 64);
+  }
+  return GLV_OK;
+}
+
+static glv_status like_one(const eval *v, const node *n, const operand *left, str pattern,
+                           size_t rows, uint64_t *words, glv_error *err) {
+  struct pattern p;
+  TRY(parse_pattern(v->scratch, pattern, n->op != 0, &p, err));
+  for (size_t i = 0; i < rows; i++) {
+    if (operand_is_valid(left, i)) {
+      const bool value = matches(&p, operand_str(left, i)) != n->negated;
+      words[i / 64] |= (uint64_t)value << (i % 64);
+    }
+  }
+  return GLV_OK;
+}
+
+glv_status eval_like(const eval *v, const node *n, const operand *left, const operand *right,
+                     operand *ret, glv_error *err) {
+  bool is_scalar = false;
+  const size_t rows = eval_rows(v, left, right, &is_scalar);
+  CLEANUP(bool_writer_dispose) bool_writer w = {0};
+  TRY(bool_writer_init(v->env, rows, false, &w, err));
+  TRY(eval_validity(v->env, left, right, rows, &w.a, err));
+  if (right->is_scalar && array_is_valid(&right->a, 0)) {
+    TRY(like_one(v, n, left, array_str(&right->a, 0), rows, w.values, err));
+  } else if (!right->is_scalar) {
+    TRY(like_rows(v, n, left, right, rows, w.values, err));
+  }
+  *ret = bool_writer_finish(&w, is_scalar);
+  return GLV_OK;
+}

@@ -1,0 +1,207 @@
+/*
+ * The constants of an IN list. Values of up to 8 bytes are compared as bit patterns (floats in
+ * total order are equal only bit for bit): a few by one pass per constant over the column, many by
+ * an open-addressing table. Longer values, strings and bytes are found by their hash.
+ */
+#include "base/hash.h"
+#include "expr/eval_private.h"
+
+enum { FEW = 6 };
+
+struct in_set {
+  const type *type;
+  bool has_null;
+  bool has_zero_key; /* key 0 marks free slots of the table, so it is kept apart */
+  size_t count;
+  uint64_t *keys; /* few: the keys; else: the table */
+  size_t mask;    /* 0 = few; else slots - 1 */
+  str *texts;     /* values that are not keys: the table, data NULL = free */
+};
+
+static size_t key_width(const type *t) {
+  const size_t width = t->kind == TYPE_BOOL ? 1 : type_width(t);
+  return width <= 8 && (width & (width - 1)) == 0 ? width : 0;
+}
+
+static uint64_t key_at(const array *a, size_t width, size_t i) {
+  if (a->type->kind == TYPE_BOOL) {
+    return array_bool(a, i) ? 1 : 0;
+  }
+  switch (width) {
+  case 1:
+    return ARRAY_VALUES(a, uint8_t)[i];
+  case 2:
+    return ARRAY_VALUES(a, uint16_t)[i];
+  case 4:
+    return ARRAY_VALUES(a, uint32_t)[i];
+  default:
+    return ARRAY_VALUES(a, uint64_t)[i];
+  }
+}
+
+static str bytes_at(const array *a, size_t i) {
+  if (type_offset_width(a->type->kind) != 0) {
+    const str s = array_str(a, i);
+    return s.data != NULL ? s : STR("");
+  }
+  const size_t width = type_width(a->type);
+  return str_slice((const char *)a->values + width * i, width);
+}
+
+static inline size_t spread(uint64_t key) {
+  key *= UINT64_C(0x9e3779b97f4a7c15);
+  return (size_t)(key ^ (key >> 32));
+}
+
+static void add_key(struct in_set *s, uint64_t key) {
+  if (s->mask == 0) {
+    s->keys[s->count++] = key;
+    return;
+  }
+  if (key == 0) {
+    s->has_zero_key = true;
+    return;
+  }
+  size_t slot = spread(key) & s->mask;
+  while (s->keys[slot] != 0 && s->keys[slot] != key) {
+    slot = (slot + 1) & s->mask;
+  }
+  s->keys[slot] = key;
+}
+
+static void add_text(struct in_set *s, str text) {
+  size_t slot = (size_t)hash_bytes(text.data, text.size) & s->mask;
+  while (s->texts[slot].data != NULL) {
+    if (str_equal(s->texts[slot], text)) {
+      return;
+    }
+    slot = (slot + 1) & s->mask;
+  }
+  s->texts[slot] = text;
+}
+
+static glv_status add_all(struct in_set *s, arena *a, const array *values, size_t width,
+                          glv_error *err) {
+  for (size_t i = 0; i < values->length; i++) {
+    if (!array_is_valid(values, i)) {
+      s->has_null = true;
+    } else if (width != 0) {
+      add_key(s, key_at(values, width, i));
+    } else {
+      const str text = bytes_at(values, i);
+      const char *kept = arena_strdup(a, text);
+      if (kept == NULL) {
+        return error_nomem(err, text.size);
+      }
+      add_text(s, str_slice(kept, text.size));
+    }
+  }
+  return GLV_OK;
+}
+
+glv_status in_set_new(arena *a, const array *values, const struct in_set **ret, glv_error *err) {
+  struct in_set *s = ARENA_NEW(a, struct in_set);
+  if (s == NULL) {
+    return error_nomem(err, sizeof *s);
+  }
+  const size_t width = key_width(values->type);
+  size_t slots = 2;
+  while (slots < 2 * values->length) {
+    slots *= 2;
+  }
+  s->type = values->type;
+  s->mask = width != 0 && values->length <= FEW ? 0 : slots - 1;
+  if (width != 0) {
+    s->keys = ARENA_ARRAY(a, uint64_t, slots);
+  } else {
+    s->texts = ARENA_ARRAY(a, str, slots);
+  }
+  if (s->keys == NULL && s->texts == NULL) {
+    return error_nomem(err, slots * sizeof *s->texts);
+  }
+  TRY(add_all(s, a, values, width, err));
+  *ret = s;
+  return GLV_OK;
+}
+
+bool in_set_has_null(const struct in_set *s) { return s->has_null; }
+
+static bool find_key(const struct in_set *s, uint64_t key) {
+  if (key == 0) {
+    return s->has_zero_key;
+  }
+  size_t slot = spread(key) & s->mask;
+  while (s->keys[slot] != 0) {
+    if (s->keys[slot] == key) {
+      return true;
+    }
+    slot = (slot + 1) & s->mask;
+  }
+  return false;
+}
+
+static bool find_text(const struct in_set *s, str text) {
+  size_t slot = (size_t)hash_bytes(text.data, text.size) & s->mask;
+  while (s->texts[slot].data != NULL) {
+    if (str_equal(s->texts[slot], text)) {
+      return true;
+    }
+    slot = (slot + 1) & s->mask;
+  }
+  return false;
+}
+
+/* One pass per key, 64 rows a word. */
+#define PROBE_FEW(ctype)                                                                           \
+  do {                                                                                             \
+    const ctype *from = values->values;                                                            \
+    for (size_t k = 0; k < s->count; k++) {                                                        \
+      const ctype key = (ctype)s->keys[k];                                                         \
+      for (size_t i = 0; i < values->length; i++) {                                                \
+        words[i / 64] |= (uint64_t)(from[i] == key) << (i % 64);                                   \
+      }                                                                                            \
+    }                                                                                              \
+  } while (0)
+
+static void probe_few(const struct in_set *s, size_t width, const array *values, uint64_t *words) {
+  switch (width) {
+  case 1:
+    PROBE_FEW(uint8_t);
+    break;
+  case 2:
+    PROBE_FEW(uint16_t);
+    break;
+  case 4:
+    PROBE_FEW(uint32_t);
+    break;
+  default:
+    PROBE_FEW(uint64_t);
+    break;
+  }
+}
+
+void in_set_probe(const struct in_set *s, const array *values, uint64_t *words) {
+  const size_t width = key_width(s->type);
+  const bool bits = s->type->kind == TYPE_BOOL;
+  if (width != 0 && s->mask == 0 && !bits) {
+    probe_few(s, width, values, words);
+    return;
+  }
+  for (size_t i = 0; i < values->length; i++) {
+    bool found = false;
+    if (!array_is_valid(values, i)) {
+      continue;
+    }
+    if (width == 0) {
+      found = find_text(s, bytes_at(values, i));
+    } else if (s->mask != 0) {
+      found = find_key(s, key_at(values, width, i));
+    } else {
+      const uint64_t key = key_at(values, width, i);
+      for (size_t k = 0; k < s->count && !found; k++) {
+        found = s->keys[k] == key;
+      }
+    }
+    words[i / 64] |= (uint64_t)found << (i % 64);
+  }
+}

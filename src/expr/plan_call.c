@@ -1,0 +1,423 @@
+/*
+ * Calls: table functions, the lazy functions and CASE, and the forms with words of their own
+ * (EXTRACT, TRIM, ...), which are calls written differently.
+ *
+ * Arguments are planned in context D. coalesce, nvl, nvl2 and CASE become nodes of their own
+ * because they evaluate an operand only for the rows that need it.
+ */
+#include "expr/coerce.h"
+#include "expr/plan_private.h"
+
+/* Names that exist as aggregates or window functions only. */
+static const char *const aggregate_names[] = {
+    "count",          "sum",        "avg",        "mean",      "min",           "max",
+    "first_value",    "last_value", "nth_value",  "array_agg", "string_agg",    "bool_and",
+    "bool_or",        "bit_and",    "bit_or",     "bit_xor",   "median",        "stddev",
+    "stddev_samp",    "stddev_pop", "var",        "var_samp",  "var_sample",    "var_pop",
+    "var_population", "covar",      "covar_samp", "covar_pop", "corr",          "percentile_cont",
+    "quantile_cont",  "grouping",   "row_number", "rank",      "dense_rank",    "percent_rank",
+    "cume_dist",      "ntile",      "lag",        "lead",      "approx_median", "approx_distinct",
+};
+
+static bool is_aggregate(const char *name) {
+  for (size_t i = 0; i < sizeof aggregate_names / sizeof *aggregate_names; i++) {
+    if (str_is(str_of(name), aggregate_names[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static glv_status unknown_function(const char *name, glv_error *err) {
+  const char *near = function_suggest(str_of(name));
+  if (near != NULL) {
+    return FAIL(err, GLV_E_SQL_PLAN, "Invalid function '%s'. Did you mean '%s'?", name, near);
+  }
+  return FAIL(err, GLV_E_SQL_PLAN, "Invalid function '%s'.", name);
+}
+
+/* 15.5: what a view calls must give the same value at every refresh, even where it would fold. */
+static glv_status check_view(const planner *p, const function *f, const char *name,
+                             glv_error *err) {
+  if ((p->flags & EXPR_VIEW) != 0 &&
+      (f->volatility != FUNCTION_IMMUTABLE || (f->flags & FUNCTION_NOT_IN_VIEWS) != 0)) {
+    return FAIL(err, GLV_E_SQL_PLAN,
+                "function '%s' is not immutable and would evaluate differently across refreshes",
+                name);
+  }
+  return GLV_OK;
+}
+
+static glv_status bind(planner *p, const function *f, const char *name, const node **arguments,
+                       size_t count, function_binding **ret, glv_error *err) {
+  function_binding *b = ARENA_NEW(p->arena, function_binding);
+  function_argument *seen = ARENA_ARRAY(p->arena, function_argument, count);
+  const type **targets = ARENA_ARRAY(p->arena, const type *, count);
+  if (b == NULL || seen == NULL || targets == NULL) {
+    return error_nomem(err, count * sizeof *seen);
+  }
+  for (size_t i = 0; i < count; i++) {
+    const node *n = arguments[i];
+    seen[i] = (function_argument){.type = n->type,
+                                  .constant = node_is_constant(n) ? n->constant : NULL,
+                                  .is_literal = n->is_literal};
+    targets[i] = n->type;
+  }
+  *b = (function_binding){.env = p->env,
+                          .arena = p->arena,
+                          .function = f,
+                          .name = str_of(name),
+                          .count = count,
+                          .arguments = seen,
+                          .targets = targets};
+  TRY(f->bind(b, err));
+  *ret = b;
+  return plan_own_binding(p, b, err);
+}
+
+static glv_status plan_table_function(planner *p, const function *f, const char *name,
+                                      const node **arguments, size_t count, const node **ret,
+                                      glv_error *err) {
+  function_binding *b = NULL;
+  TRY(check_view(p, f, name, err));
+  TRY(bind(p, f, name, arguments, count, &b, err));
+  node *n = plan_new(p, NODE_CALL, b->result, count);
+  if (n == NULL) {
+    return error_nomem(err, sizeof *n);
+  }
+  n->call = b;
+  n->is_volatile = f->volatility == FUNCTION_VOLATILE;
+  for (size_t i = 0; i < count; i++) {
+    TRY(plan_cast(p, arguments[i], b->targets[i], false, &n->child[i], err));
+  }
+  return plan_finish(p, n, ret, err);
+}
+
+static glv_status wrong_count(const char *name, const char *expected, size_t count,
+                              glv_error *err) {
+  return FAIL(err, GLV_E_SQL_PLAN, "Function '%s' expects %s arguments but received %zu", name,
+              expected, count);
+}
+
+static glv_status no_common_type(const char *name, const type *l, const type *r, glv_error *err) {
+  return FAIL(err, GLV_E_SQL_PLAN,
+              "Failed to coerce arguments to satisfy a call to '%s' function: %s and %s", name,
+              TYPE_TEXT(l), TYPE_TEXT(r));
+}
+
+/* The first that is not null, of arguments cast to one type. */
+static glv_status plan_first_valid(planner *p, const type *t, const node **arguments, size_t count,
+                                   const node **ret, glv_error *err) {
+  node *n = plan_new(p, NODE_COALESCE, t, 0);
+  const node **kept = ARENA_ARRAY(p->arena, const node *, count);
+  if (n == NULL || kept == NULL) {
+    return error_nomem(err, sizeof *n);
+  }
+  n->child = kept;
+  for (size_t i = 0; i < count; i++) {
+    const node *x = NULL;
+    TRY(plan_cast(p, arguments[i], t, false, &x, err));
+    if (!node_is_null(x) && (n->child_count == 0 || !node_is_constant(kept[n->child_count - 1]))) {
+      kept[n->child_count++] = x;
+    }
+  }
+  if (n->child_count == 0) {
+    return plan_null(p, t, ret, err);
+  }
+  if (n->child_count == 1) {
+    *ret = kept[0];
+    return GLV_OK;
+  }
+  return plan_finish(p, n, ret, err);
+}
+
+static glv_status plan_coalesce(planner *p, const char *name, const node **arguments, size_t count,
+                                const node **ret, glv_error *err) {
+  if (count == 0) {
+    return wrong_count(name, "at least 1", count, err);
+  }
+  const type *t = arguments[0]->type;
+  for (size_t i = 1; i < count; i++) {
+    const type *joined = NULL;
+    const type *next = arguments[i]->type;
+    TRY(coerce_union(p->arena, t, next, &joined, err));
+    const bool bytes = type_is_binary(t->kind) || type_is_binary(next->kind);
+    if (joined == NULL || (bytes && !type_equal(t, next))) {
+      return no_common_type(name, t, next, err);
+    }
+    t = joined;
+  }
+  return plan_first_valid(p, t, arguments, count, ret, err);
+}
+
+static glv_status plan_nvl(planner *p, const char *name, const node **arguments, size_t count,
+                           const node **ret, glv_error *err) {
+  if (count != 2) {
+    return wrong_count(name, "2", count, err);
+  }
+  const type *t = coerce_nvl(arguments[0]->type, arguments[1]->type);
+  if (t == NULL) {
+    return no_common_type(name, arguments[0]->type, arguments[1]->type, err);
+  }
+  return plan_first_valid(p, t, arguments, count, ret, err);
+}
+
+/* CASE WHEN test IS NOT NULL THEN a ELSE b END, all three of one type. */
+static glv_status plan_nvl2(planner *p, const char *name, const node **arguments, size_t count,
+                            const node **ret, glv_error *err) {
+  if (count != 3) {
+    return wrong_count(name, "3", count, err);
+  }
+  const type *t = arguments[0]->type;
+  for (size_t i = 1; i < count; i++) {
+    const type *joined = NULL;
+    TRY(coerce_branches(p->arena, t, arguments[i]->type, &joined, err));
+    if (joined == NULL) {
+      return no_common_type(name, t, arguments[i]->type, err);
+    }
+    t = joined;
+  }
+  node *n = plan_new(p, NODE_CASE, t, 3);
+  if (n == NULL) {
+    return error_nomem(err, sizeof *n);
+  }
+  TRY(plan_is(p, IS_NULL, true, arguments[0], &n->child[0], err));
+  TRY(plan_cast(p, arguments[1], t, false, &n->child[1], err));
+  TRY(plan_cast(p, arguments[2], t, false, &n->child[2], err));
+  return plan_finish(p, n, ret, err);
+}
+
+glv_status plan_function(planner *p, const char *name, const node **arguments, size_t count,
+                         const node **ret, glv_error *err) {
+  static const struct {
+    const char *name;
+    glv_status (*plan)(planner *, const char *, const node **, size_t, const node **, glv_error *);
+  } lazy[] = {
+      {"coalesce", plan_coalesce}, {"nvl", plan_nvl}, {"ifnull", plan_nvl}, {"nvl2", plan_nvl2}};
+  for (size_t i = 0; i < sizeof lazy / sizeof *lazy; i++) {
+    if (str_is(str_of(name), lazy[i].name)) {
+      return lazy[i].plan(p, name, arguments, count, ret, err);
+    }
+  }
+  const function *f = function_find(str_of(name));
+  if (f != NULL) {
+    return plan_table_function(p, f, name, arguments, count, ret, err);
+  }
+  if (is_aggregate(name)) {
+    return FAIL(err, GLV_E_SQL_PLAN,
+                "Physical plan does not support logical expression AggregateFunction(%s)", name);
+  }
+  return unknown_function(name, err);
+}
+
+/* An unquoted name in lower case, a quoted one as it is. NULL = no memory. */
+static char *function_name(planner *p, const ast_name *written) {
+  char *name = arena_strdup(p->arena, written->text);
+  if (name != NULL && written->quote == AST_BARE) {
+    for (char *c = name; *c != '\0'; c++) {
+      if (*c >= 'A' && *c <= 'Z') {
+        *c = (char)(*c | 0x20);
+      }
+    }
+  }
+  return name;
+}
+
+static glv_status plan_arguments(planner *p, const ast *a, const char *name, const node ***ret,
+                                 glv_error *err) {
+  const node **arguments = ARENA_ARRAY(p->arena, const node *, a->child_count);
+  if (arguments == NULL) {
+    return error_nomem(err, a->child_count * sizeof *arguments);
+  }
+  for (uint32_t i = 0; i < a->child_count; i++) {
+    const ast *child = a->child[i];
+    if (child->kind == AST_NAMED_ARG) {
+      return FAIL(err, GLV_E_SQL_PLAN, "Function '%s' does not support named arguments", name);
+    }
+    if (child->kind == AST_WILDCARD) {
+      return FAIL(err, GLV_E_SQL_PLAN, "Function '%s' does not take `*`", name);
+    }
+    TRY(plan_node(p, child, place_inner(), &arguments[i], err));
+  }
+  *ret = arguments;
+  return GLV_OK;
+}
+
+/* is_valid(x) of L: x IS NOT NULL with x planned in L. */
+static glv_status plan_is_valid(planner *p, const ast *a, const node **ret, glv_error *err) {
+  if (a->child_count == 0 || a->child[0]->kind == AST_WILDCARD ||
+      a->child[0]->kind == AST_NAMED_ARG) {
+    return FAIL(err, GLV_E_SQL_PLAN, "Function 'is_valid' expects 1 argument");
+  }
+  const node *x = NULL;
+  TRY(plan_node(p, a->child[0], (place){0}, &x, err));
+  return plan_is(p, IS_NULL, true, x, ret, err);
+}
+
+glv_status plan_call(planner *p, const ast *a, place at, const node **ret, glv_error *err) {
+  if (a->call->over) {
+    return FAIL(err, GLV_E_SQL_PLAN,
+                "Physical plan does not support logical expression WindowFunction(%.*s)",
+                STR_ARG(a->names[0].text));
+  }
+  if (a->name_count != 1) {
+    return FAIL(err, GLV_E_SQL_PLAN, "Invalid function '%.*s.%.*s'.", STR_ARG(a->names[0].text),
+                STR_ARG(a->names[1].text));
+  }
+  if (!at.inner && str_is(a->names[0].text, "is_valid")) {
+    return plan_is_valid(p, a, ret, err);
+  }
+  if (a->call->filter != NULL) {
+    return plan_refuse(p, a, err);
+  }
+  const char *name = function_name(p, &a->names[0]);
+  if (name == NULL) {
+    return error_nomem(err, a->names[0].text.size);
+  }
+  const node **arguments = NULL;
+  TRY(plan_arguments(p, a, name, &arguments, err));
+  return plan_function(p, name, arguments, a->child_count, ret, err);
+}
+
+/* Children of the CASE node: the operand, if any, then pairs, then ELSE. */
+struct case_parts {
+  size_t first; /* index of the first WHEN */
+  size_t pairs;
+  const node **child;
+  size_t count;
+};
+
+static glv_status case_children(planner *p, const ast *a, struct case_parts *ret, glv_error *err) {
+  const bool has_else = (a->flags & AST_HAS_ELSE) != 0;
+  ret->first = (a->flags & AST_HAS_OPERAND) != 0 ? 1 : 0;
+  ret->pairs = (a->child_count - ret->first) / 2;
+  ret->count = ret->first + 2 * ret->pairs + 1;
+  ret->child = ARENA_ARRAY(p->arena, const node *, ret->count);
+  if (ret->child == NULL) {
+    return error_nomem(err, ret->count * sizeof *ret->child);
+  }
+  for (size_t i = 0; i + 1 < ret->count; i++) {
+    TRY(plan_node(p, a->child[i], place_inner(), &ret->child[i], err));
+  }
+  if (has_else) {
+    return plan_node(p, a->child[a->child_count - 1], place_inner(), &ret->child[ret->count - 1],
+                     err);
+  }
+  return plan_null(p, type_simple(TYPE_NULL), &ret->child[ret->count - 1], err);
+}
+
+/* The operand and all WHEN values of a simple CASE in one type. */
+static glv_status case_operand(planner *p, const struct case_parts *c, glv_error *err) {
+  const type *t = c->child[0]->type;
+  for (size_t i = 0; i < c->pairs; i++) {
+    const type *joined = NULL;
+    const type *when = c->child[1 + 2 * i]->type;
+    TRY(coerce_comparison(p->arena, t, when, &joined, err));
+    if (joined == NULL) {
+      return FAIL(err, GLV_E_SQL_PLAN,
+                  "Failed to coerce case (%s) and when (%s) to common types in CASE WHEN "
+                  "expression",
+                  TYPE_TEXT(t), TYPE_TEXT(when));
+    }
+    t = joined;
+  }
+  TRY(plan_cast(p, c->child[0], t, false, &c->child[0], err));
+  for (size_t i = 0; i < c->pairs; i++) {
+    TRY(plan_cast(p, c->child[1 + 2 * i], t, false, &c->child[1 + 2 * i], err));
+  }
+  return GLV_OK;
+}
+
+static glv_status case_results(planner *p, const struct case_parts *c, const type **ret,
+                               glv_error *err) {
+  const type *t = c->child[c->first + 1]->type;
+  for (size_t i = 1; i <= c->pairs; i++) {
+    const bool last = i == c->pairs;
+    const type *then = c->child[last ? c->count - 1 : c->first + 2 * i + 1]->type;
+    const type *joined = NULL;
+    TRY(coerce_branches(p->arena, t, then, &joined, err));
+    if (joined == NULL) {
+      return FAIL(err, GLV_E_SQL_PLAN,
+                  "Failed to coerce then (%s) and else (%s) to common types in CASE WHEN "
+                  "expression",
+                  TYPE_TEXT(t), TYPE_TEXT(then));
+    }
+    t = joined;
+  }
+  for (size_t i = 0; i < c->pairs; i++) {
+    const node **then = &c->child[c->first + 2 * i + 1];
+    TRY(plan_cast(p, *then, t, false, then, err));
+  }
+  *ret = t;
+  return plan_cast(p, c->child[c->count - 1], t, false, &c->child[c->count - 1], err);
+}
+
+glv_status plan_case(planner *p, const ast *a, place at, const node **ret, glv_error *err) {
+  struct case_parts c = {0};
+  const type *t = NULL;
+  (void)at;
+  TRY(case_children(p, a, &c, err));
+  if (c.first != 0) {
+    TRY(case_operand(p, &c, err));
+  } else {
+    for (size_t i = 0; i < c.pairs; i++) {
+      TRY(plan_cast(p, c.child[2 * i], type_simple(TYPE_BOOL), false, &c.child[2 * i], err));
+    }
+  }
+  TRY(case_results(p, &c, &t, err));
+  node *n = plan_new(p, NODE_CASE, t, 0);
+  if (n == NULL) {
+    return error_nomem(err, sizeof *n);
+  }
+  n->child = c.child;
+  n->child_count = c.count;
+  n->has_operand = c.first != 0;
+  return plan_finish(p, n, ret, err);
+}
+
+static glv_status plan_extract(planner *p, const ast *a, const node **ret, glv_error *err) {
+  const node *arguments[2] = {0};
+  TRY(plan_string(p, a->names[0].text, &arguments[0], err));
+  TRY(plan_node(p, a->child[0], place_inner(), &arguments[1], err));
+  return plan_function(p, "date_part", arguments, 2, ret, err);
+}
+
+static glv_status plan_substring(planner *p, const ast *a, const node **arguments, const node **ret,
+                                 glv_error *err) {
+  if ((a->flags & AST_HAS_FOR) == 0) {
+    return plan_function(p, "substr", arguments, a->child_count, ret, err);
+  }
+  if ((a->flags & AST_HAS_FROM) != 0) {
+    return plan_function(p, "substr", arguments, 3, ret, err);
+  }
+  const node *full[3] = {arguments[0], NULL, arguments[1]};
+  TRY(plan_int64(p, 1, &full[1], err));
+  return plan_function(p, "substr", full, 3, ret, err);
+}
+
+glv_status plan_special(planner *p, const ast *a, place at, const node **ret, glv_error *err) {
+  static const char *const trim_names[] = {"btrim", "btrim", "ltrim", "rtrim"};
+  if (a->kind == AST_EXTRACT) {
+    return plan_extract(p, a, ret, err);
+  }
+  const node **arguments = NULL;
+  if (a->name_count != 0) {
+    return plan_refuse(p, a, err); /* CEIL(x TO DAY) */
+  }
+  (void)at;
+  TRY(plan_arguments(p, a, "", &arguments, err));
+  switch (a->kind) {
+  case AST_CEIL:
+    return plan_function(p, "ceil", arguments, a->child_count, ret, err);
+  case AST_FLOOR:
+    return plan_function(p, "floor", arguments, a->child_count, ret, err);
+  case AST_POSITION:
+    return plan_function(p, "strpos", (const node *[]){arguments[1], arguments[0]}, 2, ret, err);
+  case AST_TRIM:
+    return plan_function(p, trim_names[a->op], arguments, a->child_count, ret, err);
+  case AST_OVERLAY:
+    return plan_function(p, "overlay", arguments, a->child_count, ret, err);
+  default:
+    return plan_substring(p, a, arguments, ret, err);
+  }
+}
