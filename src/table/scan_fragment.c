@@ -1,0 +1,103 @@
+/* Opening one fragment for a scan: the data files that hold wanted columns, the deletions, the row
+ * ids and versions when a system column asks for them. Runs once, on the pool, before the windows
+ * of the fragment look inside.
+ */
+#include "table/deletion.h"
+#include "table/scan_private.h"
+
+glv_status fragment_scan_new(const scan_plan *p, const fragment *f, const bitmap *offsets,
+                             uint64_t first_live, fragment_scan **ret, glv_error *err) {
+  fragment_scan *s = mem_zalloc(p->env, sizeof *s);
+  if (s == NULL) {
+    return error_nomem(err, sizeof *s);
+  }
+  s->open = (task){.run = fragment_scan_open, .context = s};
+  s->plan = p;
+  s->fragment = f;
+  s->offsets = offsets;
+  s->first_live = first_live;
+  arena_init(&s->memory, p->env);
+  s->refs = 1;
+  *ret = s;
+  return GLV_OK;
+}
+
+void fragment_scan_unref(fragment_scan *f) {
+  if (f == NULL || --f->refs > 0) {
+    return;
+  }
+  if (f->is_submitted) {
+    (void)task_wait(f->plan->env, &f->open, NULL);
+  }
+  for (size_t i = 0; f->readers != NULL && i < f->fragment->file_count; i++) {
+    file_reader_unref(f->readers[i]);
+  }
+  bitmap_free(f->deleted);
+  arena_dispose(&f->memory);
+  mem_free(f->plan->env, f);
+}
+
+static bool is_wanted(const scan_plan *p, size_t column) {
+  return p->in_filter[column] || p->in_output[column];
+}
+
+static bool is_wanted_system(const scan_plan *p, enum system_column which) {
+  return is_wanted(p, p->column_count + which);
+}
+
+static glv_status open_file(fragment_scan *s, size_t i, glv_error *err) {
+  const scan_plan *p = s->plan;
+  const data_file *f = &s->fragment->files[i];
+  char *path;
+  if (f->version == 0) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "table '%s': data file '%s' has a format version that this release does not read",
+                table_name(p->table), f->path);
+  }
+  TRY(table_data_file_path(p->table, f, &s->memory, &path, err));
+  TRY(file_reader_open(p->env, NULL, path, &s->readers[i], err));
+  const uint64_t rows = file_reader_rows(s->readers[i]);
+  if (rows != s->fragment->physical_rows) {
+    return FAIL(err, GLV_E_CORRUPT,
+                "table '%s': data file '%s' has %llu rows, the manifest says %llu",
+                table_name(p->table), f->path, (unsigned long long)rows,
+                (unsigned long long)s->fragment->physical_rows);
+  }
+  return GLV_OK;
+}
+
+static glv_status open_files(fragment_scan *s, glv_error *err) {
+  const scan_plan *p = s->plan;
+  s->readers = ARENA_ARRAY(&s->memory, file_reader *, s->fragment->file_count);
+  if (s->readers == NULL) {
+    return error_nomem(err, s->fragment->file_count * sizeof *s->readers);
+  }
+  for (size_t i = 0; i < p->column_count; i++) {
+    uint32_t column;
+    if (!is_wanted(p, i)) {
+      continue;
+    }
+    const data_file *f = fragment_find_field(s->fragment, p->field_ids[i], &column);
+    if (f != NULL && s->readers[f - s->fragment->files] == NULL) {
+      TRY(open_file(s, (size_t)(f - s->fragment->files), err));
+    }
+  }
+  return GLV_OK;
+}
+
+glv_status fragment_scan_open(void *context, glv_error *err) {
+  fragment_scan *s = context;
+  const scan_plan *p = s->plan;
+  TRY(deletion_load(p->table, s->fragment, &s->deleted, err));
+  TRY(open_files(s, err));
+  if (is_wanted_system(p, SYSTEM_ROW_ID)) {
+    TRY(fragment_row_ids(p->table, s->fragment, &s->memory, &s->row_ids, err));
+  }
+  if (is_wanted_system(p, SYSTEM_CREATED_AT)) {
+    TRY(fragment_created_at(p->table, s->fragment, &s->memory, &s->created_at, err));
+  }
+  if (is_wanted_system(p, SYSTEM_LAST_UPDATED_AT)) {
+    TRY(fragment_last_updated_at(p->table, s->fragment, &s->memory, &s->last_updated_at, err));
+  }
+  return GLV_OK;
+}

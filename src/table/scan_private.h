@@ -1,0 +1,93 @@
+/**
+ * @file scan_private.h
+ * The parts of a scan: what is read (plan), one fragment opened, one window decoded.
+ */
+#ifndef GLAIVE_TABLE_SCAN_PRIVATE_H
+#define GLAIVE_TABLE_SCAN_PRIVATE_H
+
+#include "base/thread.h"
+#include "expr/expr.h"
+#include "table/row_ids.h"
+#include "table/scan.h"
+#include "table/table_private.h"
+
+/** Columns that no file holds, as they follow the columns of the table in the scope. */
+enum system_column {
+  SYSTEM_ROW_ID,
+  SYSTEM_ROW_ADDRESS,
+  SYSTEM_ROW_OFFSET,
+  SYSTEM_CREATED_AT,
+  SYSTEM_LAST_UPDATED_AT,
+  SYSTEM_COUNT
+};
+
+/** One result column: an expression, or a column of the scope as it is. */
+typedef struct scan_output {
+  expr *expr; /* NULL = copy */
+  size_t column;
+} scan_output;
+
+/** Immutable once made; shared by all windows. */
+typedef struct scan_plan {
+  glv_env *env;
+  table_snapshot *table; /* a reference */
+  arena memory;
+  schema *scope;       /* columns of the table, then the system columns; a reference */
+  size_t column_count; /* columns of the table */
+  int32_t *field_ids;  /* of these */
+  expr *filter;        /* NULL = none */
+  bool *in_filter;     /* per column of the scope */
+  bool *in_output;
+  const field **read_as; /* per column: name and type that its arrays get */
+  scan_output *outputs;  /* NULL when rows are only counted */
+  size_t output_count;
+  schema *result;         /* a reference; NULL when rows are only counted */
+  cancel_token *cancel;   /* a reference, or NULL */
+  atomic_bool is_stopped; /* the consumer has gone: queued windows do nothing */
+} scan_plan;
+
+/** counting: no output columns. Errors: see table_scan. */
+glv_status scan_plan_new(const table_snapshot *t, const scan_options *o, bool counting,
+                         scan_plan **ret, glv_error *err);
+void scan_plan_free(scan_plan *p); /* NULL is fine */
+void scan_plan_cleanup(scan_plan **p);
+
+/** A fragment with everything opened that its windows need. */
+typedef struct fragment_scan {
+  task open; /* has run when a window looks inside */
+  bool is_submitted;
+  bool is_open;
+  const scan_plan *plan;
+  const fragment *fragment;
+  const bitmap *offsets; /* wanted rows, or NULL */
+  uint64_t first_live;   /* live rows of the table before it */
+  arena memory;
+  file_reader **readers; /* per data file; NULL = not needed */
+  bitmap *deleted;       /* or NULL */
+  row_id_sequence *row_ids;
+  row_versions created_at;
+  row_versions last_updated_at;
+  size_t refs; /* windows that use it; counted by the consumer alone */
+} fragment_scan;
+
+glv_status fragment_scan_new(const scan_plan *p, const fragment *f, const bitmap *offsets,
+                             uint64_t first_live, fragment_scan **ret, glv_error *err);
+void fragment_scan_unref(fragment_scan *f);
+/** Opens files, deletions and sequences; for task.run. */
+glv_status fragment_scan_open(void *context, glv_error *err);
+
+/** Some rows of a fragment, decoded. */
+typedef struct scan_window {
+  task task;
+  bool is_submitted;
+  fragment_scan *fragment; /* a reference */
+  uint64_t first;
+  size_t count;
+  size_t selected; /* rows that survived */
+  batch result;    /* empty when rows are only counted */
+} scan_window;
+
+/** Decodes the window; for task.run. */
+glv_status scan_window_run(void *context, glv_error *err);
+
+#endif
