@@ -1,0 +1,320 @@
+/*
+ * Reading rows of a mini-block page. The wanted rows are first cut by chunk; chunks that lie close
+ * to each other are then read from the file with one call into working memory, and decoded one by
+ * one into the sink. Chunks without wanted rows are not decoded, and not read unless they lie in a
+ * small gap.
+ *
+ * A chunk: u16 number of levels, u16 size of each level stream, u16 or u32 size of each value
+ * buffer, then these parts, each at a multiple of 8 from the start of the chunk.
+ */
+#include "arrow/bits.h"
+#include "base/checked.h"
+#include "format/fixed.h"
+#include "format/page.h"
+
+/* The rows that are wanted of one chunk. */
+typedef struct chunk_task {
+  size_t chunk;
+  wanted rows;
+} chunk_task;
+
+static size_t chunk_of(const mini_layout *m, uint64_t row) {
+  if (m->row_shift != 0) {
+    return size_min((size_t)(row >> m->row_shift), m->chunk_count - 1);
+  }
+  size_t low = 0;
+  size_t high = m->chunk_count - 1;
+  while (low < high) {
+    const size_t middle = high - (high - low) / 2;
+    if (m->rows[middle] <= row) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/* How many of the list's rows from i on lie before row `end` of the page. */
+static size_t rows_before(const wanted *w, size_t i, uint64_t end) {
+  size_t n = 1;
+  while (i + n < w->count && wanted_row(w, i + n) < end) {
+    n++;
+  }
+  return n;
+}
+
+/* Cut w by chunks, from its row *at on, into at most `room` tasks; *at moves on. */
+static size_t cut(const mini_layout *m, const wanted *w, size_t *at, chunk_task *tasks,
+                  size_t room) {
+  size_t count = 0;
+  while (count < room && *at < w->count) {
+    const size_t row = wanted_row(w, *at);
+    const size_t chunk = chunk_of(m, row);
+    const uint64_t start = m->rows[chunk];
+    const uint64_t end = m->rows[chunk + 1];
+    wanted part;
+    if (w->rows == NULL) {
+      part = (wanted){.first = (size_t)(row - start),
+                      .count = (size_t)u64_min(end - row, w->count - *at)};
+    } else {
+      part = (wanted){.rows = w->rows + *at,
+                      .count = rows_before(w, *at, end),
+                      .base = w->base + (uint32_t)start};
+    }
+    tasks[count++] = (chunk_task){chunk, wanted_simplify(part)};
+    *at += part.count;
+  }
+  return count;
+}
+
+/* ---- one chunk ----------------------------------------------------------------------------- */
+
+typedef struct chunk_view {
+  size_t rows;
+  size_t level_count;
+  span def;
+  chunk_buffers values;
+} chunk_view;
+
+/* The next part of a chunk; *at is its start before alignment, and its end afterwards. */
+static bool next_part(span chunk, size_t *at, size_t size, span *ret) {
+  const size_t start = (size_t)align_up(*at, 8);
+  if (!range_within(start, size, chunk.size)) {
+    return false;
+  }
+  *ret = span_of(chunk.data + start, size);
+  *at = start + size;
+  return true;
+}
+
+static glv_status parse_chunk(const mini_layout *m, span chunk, chunk_view *v, glv_error *err) {
+  const size_t size_width = m->is_large ? 4 : 2;
+  const size_t head = 2 + (m->def != NULL ? 2 : 0);
+  size_t at = head + m->buffers * size_width;
+  bool ok = at <= chunk.size;
+  if (ok) {
+    v->level_count = load_le16(chunk.data);
+    v->values.count = m->buffers;
+    if (m->def != NULL) {
+      ok = next_part(chunk, &at, load_le16(chunk.data + 2), &v->def);
+    }
+  }
+  for (size_t i = 0; ok && i < m->buffers; i++) {
+    const uint8_t *p = chunk.data + head + i * size_width;
+    const size_t size = m->is_large ? load_le32(p) : load_le16(p);
+    ok = next_part(chunk, &at, size, &v->values.buffers[i]);
+  }
+  if (!ok) {
+    return FAIL(err, GLV_E_CORRUPT, "the parts of a chunk of %zu bytes do not lie inside it",
+                chunk.size);
+  }
+  return GLV_OK;
+}
+
+static glv_status read_levels(decoder *d, const mini_layout *m, const chunk_view *v,
+                              const uint16_t **ret, glv_error *err) {
+  *ret = NULL;
+  if (m->def == NULL) {
+    return GLV_OK;
+  }
+  if (v->level_count != v->rows) {
+    return FAIL(err, GLV_E_CORRUPT, "a chunk of %zu values has %zu levels", v->rows,
+                v->level_count);
+  }
+  TRY(decoder_reserve(d, &d->levels, fixed_room(v->rows, 16), err));
+  TRY(fixed_block(d, m->def, v->def, v->rows, 16, d->levels.data, err));
+  *ret = (const uint16_t *)(const void *)d->levels.data;
+  return GLV_OK;
+}
+
+/* Widen dictionary indices of w's rows; null rows get the number of the empty entry. *ret: all
+ * others are smaller than it. */
+#define DEFINE_WIDEN(T)                                                                            \
+  static bool widen##T(const uint8_t *in, const uint16_t *levels, const wanted *w, uint64_t empty, \
+                       uint32_t *out) {                                                            \
+    bool ok = true;                                                                                \
+    for (size_t i = 0; i < w->count; i++) {                                                        \
+      const size_t row = wanted_row(w, i);                                                         \
+      uint##T##_t number;                                                                          \
+      memcpy(&number, in + row * sizeof number, sizeof number);                                    \
+      const bool is_null = levels != NULL && levels[row] != 0;                                     \
+      ok &= is_null || number < empty;                                                             \
+      out[i] = is_null ? (uint32_t)empty : (uint32_t)number;                                       \
+    }                                                                                              \
+    return ok;                                                                                     \
+  }
+DEFINE_WIDEN(8)
+DEFINE_WIDEN(16)
+DEFINE_WIDEN(32)
+DEFINE_WIDEN(64)
+
+static bool widen(unsigned bits, const uint8_t *in, const uint16_t *levels, const wanted *w,
+                  uint64_t empty, uint32_t *out) {
+  switch (bits) {
+  case 8:
+    return widen8(in, levels, w, empty, out);
+  case 16:
+    return widen16(in, levels, w, empty, out);
+  case 32:
+    return widen32(in, levels, w, empty, out);
+  default: /* 64: nothing else was let through */
+    return widen64(in, levels, w, empty, out);
+  }
+}
+
+static glv_status dictionary_values(decoder *d, const mini_layout *m, const codec *c,
+                                    const chunk_view *v, const uint16_t *levels, const wanted *w,
+                                    sink *s, glv_error *err) {
+  const unsigned bits = fixed_bits(c);
+  if (!bitpack_is_word(bits)) {
+    return codec_refuse(c, "dictionary index", err);
+  }
+  const uint8_t *indices = NULL;
+  TRY(fixed_chunk(d, c, &v->values, 0, v->rows, bits, NULL, &indices, err));
+  TRY(decoder_reserve(d, &d->numbers, w->count * sizeof(uint32_t), err));
+  uint32_t *numbers = (uint32_t *)(void *)d->numbers.data;
+  if (!widen(bits, indices, levels, w, m->dictionary->count, numbers)) {
+    return FAIL(err, GLV_E_CORRUPT, "a dictionary index is not below %llu",
+                (unsigned long long)m->dictionary->count);
+  }
+  return dictionary_append(m->dictionary, numbers, w->count, s, err);
+}
+
+static glv_status plain_values(decoder *d, const codec *c, const chunk_view *v, const wanted *w,
+                               sink *s, glv_error *err) {
+  const unsigned bits = (unsigned)shape_row_bits(&s->s);
+  const bool may_direct = s->s.kind == SHAPE_FIXED && wanted_is_all(w, v->rows) &&
+                          (c->kind != CODEC_INLINE || v->rows == BITPACK_GROUP);
+  uint8_t *dest = may_direct ? sink_next(s) : NULL;
+  const uint8_t *values = NULL;
+  TRY(fixed_chunk(d, c, &v->values, 0, v->rows, bits, dest, &values, err));
+  if (values != dest) {
+    sink_fixed(s, values, w);
+  }
+  return GLV_OK;
+}
+
+/* fixed_size_list: validity of the items level by level, then the leaves. */
+static glv_status list_values(decoder *d, const codec *c, const chunk_view *v, const wanted *w,
+                              sink *s, glv_error *err) {
+  size_t at = 0;
+  for (size_t level = 0; level < s->s.depth; level++, c = c->inner) {
+    if (c->kind != CODEC_LIST || c->items != s->s.items[level]) {
+      return FAIL(err, GLV_E_CORRUPT, "values of type %s are stored as %s", TYPE_TEXT(s->f->type),
+                  codec_name(c));
+    }
+    if (!c->has_validity) {
+      continue;
+    }
+    if (at >= v->values.count ||
+        v->values.buffers[at].size < bits_size(v->rows * s->s.leaves[level])) {
+      return FAIL(err, GLV_E_CORRUPT, "the validity of list items is cut off");
+    }
+    TRY(sink_items_valid(s, level, v->values.buffers[at].data, w, err));
+    at++;
+  }
+  const unsigned bits = s->s.kind == SHAPE_BITS ? 1 : 8 * (unsigned)s->s.width;
+  const uint8_t *values = NULL;
+  TRY(fixed_chunk(d, c, &v->values, at, v->rows * s->s.row_leaves, bits, NULL, &values, err));
+  sink_fixed(s, values, w);
+  return GLV_OK;
+}
+
+static glv_status text_values(const codec *c, const chunk_view *v, const wanted *w, sink *s,
+                              glv_error *err) {
+  const fsst_table *symbols = NULL;
+  if (c->kind == CODEC_FSST) {
+    symbols = c->symbols;
+    c = c->inner;
+  }
+  if (c->kind != CODEC_VARIABLE) {
+    return codec_refuse(c, "mini-block", err);
+  }
+  text_view view = {0};
+  TRY(text_of_chunk(v->values.buffers[0], c->bits, v->rows, &view, err));
+  return sink_text(s, &view, symbols, w, err);
+}
+
+static glv_status read_values(decoder *d, const mini_layout *m, chunk_view *v,
+                              const uint16_t *levels, const wanted *w, sink *s, glv_error *err) {
+  const codec *c = m->values;
+  if (c->kind == CODEC_GENERAL) {
+    TRY(decoder_decompress(d, c->scheme, v->values.buffers[0], &v->values.buffers[0], err));
+    c = c->inner;
+  }
+  if (m->dictionary != NULL) {
+    return dictionary_values(d, m, c, v, levels, w, s, err);
+  }
+  switch (s->s.kind) {
+  case SHAPE_BITS:
+  case SHAPE_FIXED:
+    return s->s.depth != 0 ? list_values(d, c, v, w, s, err) : plain_values(d, c, v, w, s, err);
+  case SHAPE_TEXT:
+    return text_values(c, v, w, s, err);
+  case SHAPE_NULL:
+  case SHAPE_LIST:
+    break;
+  }
+  return FAIL(err, GLV_E_CORRUPT, "a page of values for type %s", TYPE_TEXT(s->f->type));
+}
+
+static glv_status read_chunk(decoder *d, const mini_layout *m, const chunk_task *t, span chunk,
+                             sink *s, glv_error *err) {
+  chunk_view v = {.rows = (size_t)(m->rows[t->chunk + 1] - m->rows[t->chunk])};
+  const uint16_t *levels = NULL;
+  TRY(parse_chunk(m, chunk, &v, err));
+  TRY(read_levels(d, m, &v, &levels, err));
+  if (levels != NULL) {
+    TRY(sink_levels(s, levels, &t->rows, err));
+  }
+  TRY(read_values(d, m, &v, levels, &t->rows, s, err));
+  sink_advance(s, t->rows.count);
+  return GLV_OK;
+}
+
+/* ---- many chunks --------------------------------------------------------------------------- */
+
+/* How many tasks from the first on are read with one call. */
+static size_t group(const mini_layout *m, const chunk_task *tasks, size_t count) {
+  const uint64_t start = m->offsets[tasks[0].chunk];
+  size_t n = 1;
+  while (n < count &&
+         m->offsets[tasks[n].chunk] - m->offsets[tasks[n - 1].chunk + 1] <= FETCH_GAP &&
+         m->offsets[tasks[n].chunk + 1] - start <= FETCH_BYTES) {
+    n++;
+  }
+  return n;
+}
+
+static glv_status read_group(decoder *d, const mini_layout *m, const chunk_task *tasks,
+                             size_t count, sink *s, glv_error *err) {
+  const uint64_t start = m->offsets[tasks[0].chunk];
+  const uint64_t end = m->offsets[tasks[count - 1].chunk + 1];
+  span bytes = {0};
+  TRY(decoder_fetch(d, m->data + start, (size_t)(end - start), &bytes, err));
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t from = m->offsets[tasks[i].chunk];
+    const uint64_t to = m->offsets[tasks[i].chunk + 1];
+    const span chunk = span_of(bytes.data + (from - start), (size_t)(to - from));
+    TRY(read_chunk(d, m, &tasks[i], chunk, s, err));
+  }
+  return GLV_OK;
+}
+
+enum { TASKS = 1024 };
+
+glv_status mini_read(decoder *d, const mini_layout *m, const wanted *w, sink *s, glv_error *err) {
+  TRY(decoder_reserve(d, &d->tasks, TASKS * sizeof(chunk_task), err));
+  chunk_task *tasks = (chunk_task *)(void *)d->tasks.data;
+  size_t at = 0;
+  while (at < w->count) {
+    const size_t count = cut(m, w, &at, tasks, TASKS);
+    for (size_t i = 0; i < count;) {
+      const size_t n = group(m, tasks + i, count - i);
+      TRY(read_group(d, m, tasks + i, n, s, err));
+      i += n;
+    }
+  }
+  return GLV_OK;
+}
