@@ -23,6 +23,7 @@ enum {
   MOST_VALUES = 1000000,
   MOST_TEXT = 8 << 20,
   FIRST_SLOTS = 1024,
+  GROWTH = 4,
   STEPS_PER_ROW = 16,
   GROUP = 64,
   SHORT_TEXT = 15,
@@ -112,7 +113,7 @@ static inline bool is_confirmed(const dictionary *d, uint32_t number, text_key k
 /* ---- the table ----------------------------------------------------------------------------- */
 
 static glv_status grow(dictionary *d, glv_error *err) {
-  const size_t count = d->slot_count * 2;
+  const size_t count = d->slot_count * GROWTH;
   dictionary_slot *slots = mem_calloc(d->env, count, sizeof *slots);
   if (slots == NULL) {
     return error_nomem(err, count * sizeof *slots);
@@ -132,42 +133,48 @@ static glv_status grow(dictionary *d, glv_error *err) {
   return GLV_OK;
 }
 
-static glv_status add(dictionary *d, size_t slot, uint32_t hash, text_key k, str value,
-                      glv_error *err) {
-  TRY(vec_reserve(d->env, &d->keys, &d->key_capacity, d->count + 2, sizeof *d->keys, err));
-  TRY(vec_reserve(d->env, &d->begins, &d->begin_capacity, d->count + 1, sizeof *d->begins, err));
-  const uint32_t begin = (uint32_t)d->text.size;
-  TRY(buf_append_str(&d->text, value, err));
-  d->begins[d->count++] = begin;
-  d->keys[d->count] = k;
-  d->slots[slot] = (dictionary_slot){hash, (uint32_t)d->count};
-  return d->count * 2 > d->slot_count ? grow(d, err) : GLV_OK;
+/* Room for a group of new values with that many bytes of text, as far as they may be added at all.
+ */
+static glv_status reserve(dictionary *d, size_t bytes, glv_error *err) {
+  TRY(vec_reserve(d->env, &d->keys, &d->key_capacity, d->count + GROUP + 1, sizeof *d->keys, err));
+  TRY(vec_reserve(d->env, &d->begins, &d->begin_capacity, d->count + GROUP, sizeof *d->begins,
+                  err));
+  TRY(buf_reserve(&d->text, size_min(bytes, MOST_TEXT - d->text.size), err));
+  return (d->count + GROUP) * 2 > d->slot_count ? grow(d, err) : GLV_OK;
 }
 
-/* Find a value or add it. *ret_fits becomes false when it is one too many. */
-static glv_status look_up(dictionary *d, uint32_t hash, text_key k, str value, uint32_t *ret,
-                          bool *ret_fits, glv_error *err) {
-  size_t at = hash & (d->slot_count - 1);
-  while (d->slots[at].number != 0) {
+static void add(dictionary *d, size_t slot, uint32_t hash, text_key k, str value) {
+  d->begins[d->count++] = (uint32_t)d->text.size;
+  if (value.size != 0) {
+    memcpy(d->text.data + d->text.size, value.data, value.size);
+  }
+  d->text.size += value.size;
+  d->keys[d->count] = k;
+  d->slots[slot] = (dictionary_slot){hash, (uint32_t)d->count};
+}
+
+/* Find a value or add it. @return false when it is one too many. */
+static bool look_up(dictionary *d, uint32_t hash, text_key k, str value, uint32_t *ret) {
+  const size_t mask = d->slot_count - 1;
+  size_t at = hash & mask;
+  for (; d->slots[at].number != 0; at = (at + 1) & mask) {
     const uint32_t number = d->slots[at].number;
     if (d->slots[at].hash == hash && key_equal(d->keys[number], k) &&
         is_confirmed(d, number, k, value)) {
       *ret = number - 1;
-      return GLV_OK;
+      return true;
     }
-    at = (at + 1) & (d->slot_count - 1);
-    *ret_fits = d->steps != 0;
-    if (!*ret_fits) {
-      return GLV_OK;
+    if (d->steps == 0) {
+      return false;
     }
     d->steps--;
   }
-  *ret_fits = d->count < d->most && value.size <= MOST_TEXT - d->text.size;
-  if (!*ret_fits) {
-    return GLV_OK;
+  if (d->count == d->most || value.size > MOST_TEXT - d->text.size) {
+    return false;
   }
   *ret = (uint32_t)d->count;
-  return add(d, at, hash, k, value, err);
+  add(d, at, hash, k, value);
+  return true;
 }
 
 /* ---- groups of rows ------------------------------------------------------------------------ */
@@ -182,12 +189,19 @@ struct group {
   bool is_hit[GROUP];
 };
 
-static void find_candidates(const dictionary *d, struct group *g) {
-  const size_t mask = d->slot_count - 1;
+/* @return bytes of all values. */
+static size_t make_keys(struct group *g) {
+  size_t bytes = 0;
   for (size_t i = 0; i < g->count; i++) {
     g->keys[i] = key_of(g->values[i]);
     g->hashes[i] = hash_of(g->keys[i]);
+    bytes += g->values[i].size;
   }
+  return bytes;
+}
+
+static void find_candidates(const dictionary *d, struct group *g) {
+  const size_t mask = d->slot_count - 1;
   for (size_t i = 0; i < g->count; i++) {
     const dictionary_slot first = d->slots[g->hashes[i] & mask];
     const dictionary_slot second = d->slots[(g->hashes[i] + 1) & mask];
@@ -199,15 +213,13 @@ static void find_candidates(const dictionary *d, struct group *g) {
 }
 
 static glv_status settle(dictionary *d, struct group *g, bool *ret_fits, glv_error *err) {
+  TRY(reserve(d, make_keys(g), err));
   find_candidates(d, g);
-  for (size_t i = 0; i < g->count; i++) {
+  for (size_t i = 0; *ret_fits && i < g->count; i++) {
     if (g->is_hit[i] && is_confirmed(d, g->numbers[i], g->keys[i], g->values[i])) {
       *g->ret[i] = g->numbers[i] - 1;
-      continue;
-    }
-    TRY(look_up(d, g->hashes[i], g->keys[i], g->values[i], g->ret[i], ret_fits, err));
-    if (!*ret_fits) {
-      return GLV_OK;
+    } else {
+      *ret_fits = look_up(d, g->hashes[i], g->keys[i], g->values[i], g->ret[i]);
     }
   }
   g->count = 0;
