@@ -1,6 +1,7 @@
 /*
- * The command line: GLOBAL-OPTIONS GROUP COMMAND ARGUMENTS OPTIONS, options anywhere. Long options take their value
- * after "=" or as the next word; "--" ends them. Help texts and usage lines come from the same tables that parsing uses.
+ * The command line: GLOBAL-OPTIONS GROUP COMMAND ARGUMENTS OPTIONS, options anywhere. Long options
+ * take their value after "=" or as the next word; "--" ends them. Help texts and usage lines come
+ * from the same tables that parsing uses.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -29,15 +30,19 @@ static const struct {
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
-/* ---- help --------------------------------------------------------------------------------------------------- */
+/* ---- help
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void print_command_line(FILE *out, const command *k) {
-  fprintf(out, "glaive %s%s%s%s%s", k->group != NULL ? k->group : "", k->group != NULL ? " " : "", k->name,
-          k->arguments[0] != '\0' ? " " : "", k->arguments);
+  fprintf(out, "glaive %s%s%s%s%s", k->group != NULL ? k->group : "", k->group != NULL ? " " : "",
+          k->name, k->arguments[0] != '\0' ? " " : "", k->arguments);
 }
 
 static void print_help(FILE *out) {
-  fputs("usage: glaive [--db DIR] [--json] COMMAND ...\n\nMaterialized views over Lance tables.\n\n", out);
+  fputs(
+      "usage: glaive [--db DIR] [--json] COMMAND ...\n\nMaterialized views over Lance tables.\n\n",
+      out);
   for (size_t g = 0; g < GROUP_COUNT; g++) {
     for (const command *k = groups[g].commands; k->name != NULL; k++) {
       fputs("  ", out);
@@ -45,7 +50,9 @@ static void print_help(FILE *out) {
       fprintf(out, "\n      %s\n", k->summary);
     }
   }
-  fputs("\n`glaive COMMAND --help` tells the options of a command. Names are dotted paths: ops.nyc.flights\n", out);
+  fputs("\n`glaive COMMAND --help` tells the options of a command. Names are dotted paths: "
+        "ops.nyc.flights\n",
+        out);
 }
 
 static void print_option(FILE *out, const option_spec *o) {
@@ -53,8 +60,9 @@ static void print_option(FILE *out, const option_spec *o) {
   const char *open = o->kind == OPTION_OPTIONAL_VALUE ? "[=" : " ";
   const char *close = o->kind == OPTION_OPTIONAL_VALUE ? "]" : "";
   if (o->letter != 0) {
-    snprintf(left, sizeof left, "-%c, --%s%s%s%s", o->letter, o->name, o->value_name != NULL ? open : "",
-             o->value_name != NULL ? o->value_name : "", o->value_name != NULL ? close : "");
+    snprintf(left, sizeof left, "-%c, --%s%s%s%s", o->letter, o->name,
+             o->value_name != NULL ? open : "", o->value_name != NULL ? o->value_name : "",
+             o->value_name != NULL ? close : "");
   } else {
     snprintf(left, sizeof left, "--%s%s%s%s", o->name, o->value_name != NULL ? open : "",
              o->value_name != NULL ? o->value_name : "", o->value_name != NULL ? close : "");
@@ -74,14 +82,17 @@ static void print_command_help(FILE *out, const command *k) {
   }
 }
 
-/* ---- looking up --------------------------------------------------------------------------------------------- */
+/* ---- looking up
+ * --------------------------------------------------------------------------------------------- */
 
 static const option_spec *spec_at(const command *k, size_t i) {
   const size_t own = k != NULL ? k->option_count : 0;
   return i < own ? &k->options[i] : &cli_global_options[i - own];
 }
 
-static size_t spec_count(const command *k) { return (k != NULL ? k->option_count : 0) + cli_global_option_count; }
+static size_t spec_count(const command *k) {
+  return (k != NULL ? k->option_count : 0) + cli_global_option_count;
+}
 
 const option_value *cli_option(const cli *c, const char *name) {
   for (size_t i = 0; i < spec_count(c->command); i++) {
@@ -117,7 +128,9 @@ bool cli_number(cli *c, const char *name, uint64_t *ret) {
   return false;
 }
 
-/* ---- parsing ------------------------------------------------------------------------------------------------ */
+/* ---- parsing
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* Words in argv order; the command's own words and the options are taken out of it. */
 struct words {
@@ -127,7 +140,8 @@ struct words {
 
 static const command *find_command(const char *group, const char *name) {
   for (size_t g = 0; g < GROUP_COUNT; g++) {
-    const bool fits = group == NULL ? groups[g].name == NULL : groups[g].name != NULL && strcmp(groups[g].name, group) == 0;
+    const bool fits = group == NULL ? groups[g].name == NULL
+                                    : groups[g].name != NULL && strcmp(groups[g].name, group) == 0;
     for (const command *k = groups[g].commands; fits && k->name != NULL; k++) {
       if (strcmp(k->name, name) == 0) {
         return k;
@@ -155,20 +169,23 @@ static bool takes_next_word(const char *option) {
   return false;
 }
 
-/* Index in argv of the next word that is no global option (nor the value of one), from `at` on; argc = none. */
+/* Index in argv of the next word that is no global option (nor the value of one), from `at` on;
+ * argc = none. */
 static int next_word(int argc, char **argv, int at) {
   while (at < argc) {
     const char *word = argv[at];
     if (word[0] != '-' || word[1] == '\0') {
       return at;
     }
-    const bool skip_value = strncmp(word, "--", 2) == 0 && strchr(word, '=') == NULL && takes_next_word(word + 2);
+    const bool skip_value =
+        strncmp(word, "--", 2) == 0 && strchr(word, '=') == NULL && takes_next_word(word + 2);
     at += skip_value ? 2 : 1;
   }
   return argc;
 }
 
-/* Find the command; *ret_first and *ret_second get the indices of its words (second -1 for one word). */
+/* Find the command; *ret_first and *ret_second get the indices of its words (second -1 for one
+ * word). */
 static int choose_command(cli *c, int argc, char **argv, int *ret_first, int *ret_second) {
   const int first = next_word(argc, argv, 1);
   *ret_first = first;
@@ -186,7 +203,8 @@ static int choose_command(cli *c, int argc, char **argv, int *ret_first, int *re
   }
   c->command = find_command(argv[first], argv[second]);
   *ret_second = second;
-  return c->command != NULL ? -1 : cli_usage(c, "'%s %s' is not a command", argv[first], argv[second]);
+  return c->command != NULL ? -1
+                            : cli_usage(c, "'%s %s' is not a command", argv[first], argv[second]);
 }
 
 static bool add_value(cli *c, size_t index, const char *value) {
@@ -210,7 +228,8 @@ static bool add_value(cli *c, size_t index, const char *value) {
 static size_t find_option(const command *k, const char *name, size_t size, char letter) {
   for (size_t i = 0; i < spec_count(k); i++) {
     const option_spec *o = spec_at(k, i);
-    if (letter != 0 ? o->letter == letter : strlen(o->name) == size && memcmp(o->name, name, size) == 0) {
+    if (letter != 0 ? o->letter == letter
+                    : strlen(o->name) == size && memcmp(o->name, name, size) == 0) {
       return i;
     }
   }
@@ -223,8 +242,9 @@ static int parse_option(cli *c, int argc, char **argv, int *at) {
   const bool is_long = word[1] == '-';
   const char *equals = is_long ? strchr(word, '=') : NULL;
   const size_t size = is_long ? (equals != NULL ? (size_t)(equals - word) : strlen(word)) - 2 : 0;
-  const size_t index = is_long ? find_option(c->command, word + 2, size, 0)
-                               : word[2] == '\0' ? find_option(c->command, NULL, 0, word[1]) : SIZE_MAX;
+  const size_t index = is_long           ? find_option(c->command, word + 2, size, 0)
+                       : word[2] == '\0' ? find_option(c->command, NULL, 0, word[1])
+                                         : SIZE_MAX;
   if (index == SIZE_MAX) {
     return cli_usage(c, "unknown option '%s'", word);
   }
@@ -314,7 +334,8 @@ int cli_parse(cli *c, int argc, char **argv) {
     return unknown;
   }
   if (c->command == NULL) {
-    return cli_usage(c, first < argc ? "'%s' needs a command after it" : "no command", first < argc ? argv[first] : "");
+    return cli_usage(c, first < argc ? "'%s' needs a command after it" : "no command",
+                     first < argc ? argv[first] : "");
   }
   c->options = ARENA_ARRAY(&c->memory, option_value, spec_count(c->command));
   c->arguments = ARENA_ARRAY(&c->memory, const char *, (size_t)argc);

@@ -1,6 +1,7 @@
 /**
  * @file cli.h
- * The command line program: what its commands share. It uses the exported functions of the library only.
+ * The command line program: what its commands share. It uses the exported functions of the library
+ * only.
  */
 #ifndef GLAIVE_CLI_CLI_H
 #define GLAIVE_CLI_CLI_H
@@ -11,13 +12,26 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/checked.h"
 #include "base/json.h"
 
 /** Exit codes (a contract that scripts may rely on). */
-enum cli_exit { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_FOUND = 3, EXIT_EXISTS = 4, EXIT_CONFLICT = 5 };
+enum cli_exit {
+  EXIT_DONE = 0,
+  EXIT_FAILED = 1,
+  EXIT_USAGE = 2,
+  EXIT_NOT_FOUND = 3,
+  EXIT_EXISTS = 4,
+  EXIT_CONFLICT = 5
+};
 
 /** What an option takes. */
-typedef enum option_kind { OPTION_FLAG, OPTION_VALUE, OPTION_LIST, OPTION_OPTIONAL_VALUE } option_kind;
+typedef enum option_kind {
+  OPTION_FLAG,
+  OPTION_VALUE,
+  OPTION_LIST,
+  OPTION_OPTIONAL_VALUE
+} option_kind;
 
 /** One option of a command. */
 typedef struct option_spec {
@@ -77,7 +91,9 @@ extern const command query_commands[];
 const option_value *cli_option(const cli *c, const char *name);
 static inline bool cli_flag(const cli *c, const char *name) { return cli_option(c, name)->is_set; }
 /** NULL when the option is absent. */
-static inline const char *cli_value(const cli *c, const char *name) { return cli_option(c, name)->value; }
+static inline const char *cli_value(const cli *c, const char *name) {
+  return cli_option(c, name)->value;
+}
 /** A whole number >= 0. @return false after printing a usage error. */
 bool cli_number(cli *c, const char *name, uint64_t *ret);
 
@@ -93,7 +109,8 @@ bool cli_connect(cli *c);
 bool cli_name(cli *c, const char *text, glv_id *ret);
 /** The dotted form of a path, in c->memory. */
 const char *cli_name_text(cli *c, glv_id id);
-/** `NAME=VALUE` split at the first `=` that follows a name and is not `==`; false when the text has none. */
+/** `NAME=VALUE` split at the first `=` that follows a name and is not `==`; false when the text has
+ * none. */
 bool cli_assignment(cli *c, const char *text, const char **ret_name, const char **ret_value);
 
 /** Options that every command takes. */
@@ -101,26 +118,61 @@ extern const option_spec cli_global_options[];
 extern const size_t cli_global_option_count;
 
 /**
- * Read the command line. @return the exit code when the program is done (help, version, usage error), else -1 with *c
- * filled.
+ * Read the command line. @return the exit code when the program is done (help, version, usage
+ * error), else -1 with *c filled.
  */
 int cli_parse(cli *c, int argc, char **argv);
 
-/** ---- output ---- */
+/* ---- output ---- */
 
+/** Say what was done: "created table ops.nyc.flights", or {"created": "ops.nyc.flights"}. @return
+ * EXIT_DONE. */
+int cli_done(cli *c, const char *verb, const char *noun, glv_id id);
 /** Print a JSON document to stdout and free it. @return an exit code. */
 int cli_print_json(cli *c, json *document);
-/** Print rows of text as a table: header first; cells[row * columns + column]. */
-void cli_print_table(const char *const *header, size_t columns, const char *const *cells, size_t rows);
-/** Print all rows of a stream; format: "table", "csv", "jsonl" or "arrow"; path NULL or "-" = stdout. Takes it over. */
+/** Print a JSON object made by the library: as it is, or as a list of its members under a title. */
+int cli_print_object(cli *c, const glv_buf *text, const char *title);
+/** The full names of a list, one a line, or a JSON array of strings. */
+int cli_print_names(cli *c, const glv_list *list);
+/** Print rows of text as an aligned table with a header; cells[row * columns + column]; NULL =
+ * empty. */
+void cli_print_table(const char *const *header, size_t columns, const char *const *cells,
+                     size_t rows);
+/**
+ * Print all rows of a stream and release it.
+ *
+ * @param format "table", "csv", "jsonl" or "arrow".
+ * @param path   NULL or "-" = stdout; else a file that must not exist unless it can be replaced.
+ */
 int cli_print_stream(cli *c, struct ArrowArrayStream *stream, const char *format, const char *path);
-/** "1,234,567" */
+/** "1,234,567", in c->memory. */
 const char *cli_count(cli *c, uint64_t number);
+/** The format that a file name means: by its ending; NULL when it has none of ours. */
+const char *cli_format_of(const char *path);
 
 /**
- * A line on stderr that shows how far long work is; nothing unless stderr is a terminal and no --json was given.
- * Wraps the stream: every batch that passes moves the line.
+ * Rows from a file (or stdin, "-") as a stream, with a progress line on stderr when that is a
+ * terminal.
+ *
+ * @param columns NULL, or the schema that the rows must have (an append); borrowed.
+ * @return false after setting c->error.
  */
-glv_status cli_progress_wrap(cli *c, const char *what, uint64_t expected_rows, struct ArrowArrayStream *stream);
+bool cli_open_rows(cli *c, const char *path, const char *format, const struct ArrowSchema *columns,
+                   struct ArrowArrayStream *ret);
+
+/* ---- progress ---- */
+
+/** A line on stderr that is redrawn in place; silent unless stderr is a terminal and --json was not
+ * given. */
+typedef struct progress {
+  bool visible;
+  const char *what;
+  uint64_t done;
+  int64_t started_ns;
+  int64_t drawn_ns;
+} progress;
+void progress_start(cli *c, progress *p, const char *what);
+void progress_add(progress *p, uint64_t rows);
+void progress_end(progress *p);
 
 #endif

@@ -7,29 +7,29 @@
 
 int cli_exit_code(glv_status status) {
   switch (status) {
-    case GLV_OK:
-      return EXIT_DONE;
-    case GLV_E_JOB_NOT_FOUND:
-    case GLV_E_NAMESPACE_NOT_FOUND:
-    case GLV_E_TABLE_NOT_FOUND:
-    case GLV_E_INDEX_NOT_FOUND:
-    case GLV_E_TAG_NOT_FOUND:
-    case GLV_E_TRANSACTION_NOT_FOUND:
-    case GLV_E_VERSION_NOT_FOUND:
-    case GLV_E_COLUMN_NOT_FOUND:
-    case GLV_E_BRANCH_NOT_FOUND:
-      return EXIT_NOT_FOUND;
-    case GLV_E_COLUMN_EXISTS:
-    case GLV_E_NAMESPACE_EXISTS:
-    case GLV_E_TABLE_EXISTS:
-    case GLV_E_INDEX_EXISTS:
-    case GLV_E_TAG_EXISTS:
-    case GLV_E_BRANCH_EXISTS:
-      return EXIT_EXISTS;
-    case GLV_E_CONFLICT:
-      return EXIT_CONFLICT;
-    default:
-      return EXIT_FAILED;
+  case GLV_OK:
+    return EXIT_DONE;
+  case GLV_E_JOB_NOT_FOUND:
+  case GLV_E_NAMESPACE_NOT_FOUND:
+  case GLV_E_TABLE_NOT_FOUND:
+  case GLV_E_INDEX_NOT_FOUND:
+  case GLV_E_TAG_NOT_FOUND:
+  case GLV_E_TRANSACTION_NOT_FOUND:
+  case GLV_E_VERSION_NOT_FOUND:
+  case GLV_E_COLUMN_NOT_FOUND:
+  case GLV_E_BRANCH_NOT_FOUND:
+    return EXIT_NOT_FOUND;
+  case GLV_E_COLUMN_EXISTS:
+  case GLV_E_NAMESPACE_EXISTS:
+  case GLV_E_TABLE_EXISTS:
+  case GLV_E_INDEX_EXISTS:
+  case GLV_E_TAG_EXISTS:
+  case GLV_E_BRANCH_EXISTS:
+    return EXIT_EXISTS;
+  case GLV_E_CONFLICT:
+    return EXIT_CONFLICT;
+  default:
+    return EXIT_FAILED;
   }
 }
 
@@ -68,7 +68,8 @@ const char *cli_name_text(cli *c, glv_id id) {
 }
 
 static bool is_name_character(char c, bool first) {
-  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
+  const bool letter =
+      (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
   return letter || (!first && c >= '0' && c <= '9');
 }
 
