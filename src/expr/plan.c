@@ -162,11 +162,17 @@ static glv_status collect(planner *p, glv_error *err) {
   return status;
 }
 
-/* The tree of the parsed text: in L, or as a whole in D where L refuses and that is allowed. */
+/* The tree of the parsed text: in L, or as a whole in D where L refuses a construct and D may not.
+ */
 static glv_status plan_text(planner *p, const ast *a, glv_error *err) {
   const place outer = {.resolves = true};
   const glv_status status = plan_node(p, a, outer, &p->plan->root, err);
-  if (status == GLV_OK || !p->wants_inner || (p->flags & EXPR_STRICT) != 0) {
+  if (status != GLV_E_SQL_PLAN || (p->flags & EXPR_STRICT) != 0) {
+    return status;
+  }
+  bool is_wide = false;
+  glv_error ignored = {0};
+  if (expr_needs_wrap(p->env, p->text, p->flags, &is_wide, &ignored) != GLV_OK || !is_wide) {
     return status;
   }
   return plan_node(p, a, place_inner(), &p->plan->root, err);
@@ -200,7 +206,8 @@ static glv_status plan_whole(planner *p, glv_error *err) {
     return FAIL(err, GLV_E_SQL_PLAN, "The filter %.*s does not return a boolean, but %s",
                 (int)size_min(p->text.size, 100), p->text.data, TYPE_TEXT(e->root->type));
   }
-  e->nullable = e->root->kind != NODE_COLUMN || e->schema->fields[e->root->index].nullable;
+  e->nullable = e->root->kind != NODE_COLUMN || !e->root->is_path ||
+                e->schema->fields[e->root->index].nullable;
   return collect(p, err);
 }
 
@@ -257,11 +264,11 @@ const char *const *expr_paths(const expr *e, size_t *ret_count) {
 bool expr_is_column(const expr *e, size_t *ret_column, size_t *ret_depth) {
   size_t depth = 1;
   const node *n = e->root;
+  if (!n->is_path) {
+    return false;
+  }
   for (; n->kind == NODE_FIELD; n = n->child[0]) {
     depth++;
-  }
-  if (n->kind != NODE_COLUMN) {
-    return false;
   }
   *ret_column = n->index;
   *ret_depth = depth;

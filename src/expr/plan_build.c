@@ -105,9 +105,12 @@ static bool raises(const node *n) {
 
 /* int -> wider int or float casts cannot fail. */
 static bool is_safe_cast(const node *n) {
+  if (n->kind != NODE_CAST) {
+    return false;
+  }
   const type_kind from = n->child[0]->type->kind;
   const type_kind to = n->type->kind;
-  return n->kind == NODE_CAST && type_is_integer(from) &&
+  return type_is_integer(from) &&
          (to == TYPE_FLOAT32 || to == TYPE_FLOAT64 ||
           (type_is_integer(to) && type_is_signed(from) == type_is_signed(to) &&
            type_width(n->type) >= type_width(n->child[0]->type)));

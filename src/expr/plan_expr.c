@@ -24,11 +24,6 @@ glv_status plan_refuse(planner *p, const ast *a, glv_error *err) {
               sql.size > MESSAGE_BYTES ? ".." : "");
 }
 
-glv_status plan_refuse_outer(planner *p, const ast *a, glv_error *err) {
-  p->wants_inner = true;
-  return plan_refuse(p, a, err);
-}
-
 /* Where the right operand of left OP right stands: literals of arithmetic take a column's type. */
 static place right_place(place at, const node *left, const ast *right) {
   if (at.literal_type != NULL) {
@@ -106,15 +101,10 @@ static glv_status inner_binary(planner *p, const ast *a, const node *l, const no
   }
 }
 
-static bool is_inner_operator(unsigned op) {
-  return (op >= AST_BIT_AND && op <= AST_BIT_XOR) || (op >= AST_REGEX && op <= AST_NOT_ILIKE_OP) ||
-         op == AST_CONTAINS || op == AST_CONTAINED;
-}
-
 static glv_status plan_binary(planner *p, const ast *a, place at, const node *l, const node **ret,
                               glv_error *err) {
   if (!at.inner && a->op > AST_SHR) {
-    return is_inner_operator(a->op) ? plan_refuse_outer(p, a, err) : plan_refuse(p, a, err);
+    return plan_refuse(p, a, err);
   }
   const node *r = NULL;
   TRY(plan_node(p, a->child[1], right_place(at, l, a->child[1]), &r, err));
@@ -155,7 +145,7 @@ static glv_status plan_is_node(planner *p, const ast *a, place at, const node *l
     return plan_is(p, IS_FALSE, negated, l, ret, err);
   case AST_IS_UNKNOWN:
     if (!at.inner) {
-      return plan_refuse_outer(p, a, err);
+      return plan_refuse(p, a, err);
     }
     if (l->type->kind != TYPE_BOOL && l->type->kind != TYPE_NULL) {
       return FAIL(err, GLV_E_SQL_PLAN, "IS UNKNOWN needs a boolean, not %s", TYPE_TEXT(l->type));
@@ -169,7 +159,7 @@ static glv_status plan_is_node(planner *p, const ast *a, place at, const node *l
 static glv_status plan_distinct_node(planner *p, const ast *a, place at, const node *l,
                                      const node **ret, glv_error *err) {
   if (!at.inner && (p->flags & EXPR_VIEW) != 0) {
-    return plan_refuse_outer(p, a, err); /* what reads stored views does not know it (16.3) */
+    return plan_refuse(p, a, err); /* what reads stored views does not know it (16.3) */
   }
   const node *r = NULL;
   TRY(plan_node(p, a->child[1], right_place(at, l, a->child[1]), &r, err));
@@ -213,7 +203,7 @@ static glv_status plan_like_node(planner *p, const ast *a, place at, const node 
     return plan_refuse(p, a, err);
   }
   if (a->op == AST_OP_SIMILAR && !at.inner) {
-    return plan_refuse_outer(p, a, err);
+    return plan_refuse(p, a, err);
   }
   if ((a->flags & AST_HAS_ESCAPE) != 0 && !str_is(a->text, "\\")) {
     return FAIL(err, GLV_E_SQL_PLAN,
@@ -234,7 +224,7 @@ static glv_status plan_quantified(planner *p, const ast *a, place at, const node
     return plan_refuse(p, a, err);
   }
   if (!at.inner) {
-    return plan_refuse_outer(p, a, err);
+    return plan_refuse(p, a, err);
   }
   const node *list = NULL;
   TRY(plan_node(p, a->child[1], place_plain(at), &list, err));
@@ -244,7 +234,7 @@ static glv_status plan_quantified(planner *p, const ast *a, place at, const node
 static glv_status plan_at_time_zone(planner *p, const ast *a, place at, const node *l,
                                     const node **ret, glv_error *err) {
   if (!at.inner) {
-    return plan_refuse_outer(p, a, err);
+    return plan_refuse(p, a, err);
   }
   const ast *zone = ast_strip(a->child[1]);
   if (zone->kind != AST_STRING) {
@@ -272,7 +262,7 @@ static glv_status plan_subscript(planner *p, const ast *a, place at, const node 
 static glv_status plan_slice(planner *p, const ast *a, place at, const node *l, const node **ret,
                              glv_error *err) {
   if (!at.inner) {
-    return plan_refuse_outer(p, a, err);
+    return plan_refuse(p, a, err);
   }
   if (a->child[1] == NULL || a->child[2] == NULL) {
     return plan_refuse(p, a, err);
@@ -331,7 +321,6 @@ static glv_status plan_step(planner *p, const ast *a, place at, const node *l, c
 
 static glv_status plan_unary(planner *p, const ast *a, place at, const node **ret, glv_error *err) {
   if (a->op == AST_PLUS && !at.inner) {
-    p->wants_inner = true;
     return FAIL(err, GLV_E_SQL_PLAN, "Unary operator 'Plus' is not supported");
   }
   if (a->op == AST_TILDE && at.inner) {
@@ -416,7 +405,6 @@ static glv_status plan_array(planner *p, const ast *a, place at, const node **re
   }
   for (uint32_t i = 0; i < a->child_count; i++) {
     if (!at.inner && !plan_is_literal(a->child[i])) {
-      p->wants_inner = true;
       return FAIL(
           err, GLV_E_SQL_PLAN,
           "Expected a literal value in array, instead got another expression at position %u",
@@ -431,7 +419,7 @@ static glv_status plan_inner(planner *p, const ast *a, place at,
                              glv_status (*plan)(planner *, const ast *, place, const node **,
                                                 glv_error *),
                              const node **ret, glv_error *err) {
-  return at.inner ? plan(p, a, at, ret, err) : plan_refuse_outer(p, a, err);
+  return at.inner ? plan(p, a, at, ret, err) : plan_refuse(p, a, err);
 }
 
 /* The left-most node of a chain. */
@@ -476,7 +464,7 @@ static glv_status plan_first(planner *p, const ast *a, place at, const node **re
     return FAIL(err, GLV_E_SQL_PLAN, "unsupported literal: %.*s", STR_ARG(a->text));
   case AST_INTERVAL:
     if (!at.inner) {
-      return plan_refuse_outer(p, a, err);
+      return plan_refuse(p, a, err);
     }
     return FAIL(err, GLV_E_SQL_PLAN, "INTERVAL values are not supported");
   default:
@@ -484,9 +472,25 @@ static glv_status plan_first(planner *p, const ast *a, place at, const node **re
   }
 }
 
+/* A construct that gave back its operand unchanged, such as a cast to the same type, is no path. */
+static glv_status clear_path(planner *p, const ast *a, const node **n, glv_error *err) {
+  if (!(*n)->is_path || may_be_path(a) || a->kind == AST_PAREN) {
+    return GLV_OK;
+  }
+  node *copy = ARENA_NEW(p->arena, node);
+  if (copy == NULL) {
+    return error_nomem(err, sizeof *copy);
+  }
+  *copy = **n;
+  copy->is_path = false;
+  *n = copy;
+  return GLV_OK;
+}
+
 glv_status plan_node(planner *p, const ast *a, place at, const node **ret, glv_error *err) {
   if (a->spine == 0) {
-    return plan_first(p, a, at, ret, err);
+    TRY(plan_first(p, a, at, ret, err));
+    return clear_path(p, a, ret, err);
   }
   const ast **steps = NULL;
   size_t count = 0;
@@ -501,8 +505,10 @@ glv_status plan_node(planner *p, const ast *a, place at, const node **ret, glv_e
   }
   const node *n = NULL;
   TRY(plan_first(p, steps[0], places[0], &n, err));
+  TRY(clear_path(p, steps[0], &n, err));
   for (size_t i = 1; i < count; i++) {
     TRY(plan_step(p, steps[i], places[i], n, &n, err));
+    TRY(clear_path(p, steps[i], &n, err));
   }
   *ret = n;
   return GLV_OK;

@@ -96,7 +96,6 @@ typedef struct planner {
   size_t system_first;
   unsigned flags;
   bool is_filter;
-  bool wants_inner; /* L met a construct that D knows (decision D1) */
   const ast *root;  /* without parentheses; a bare system column may stand here only */
 } planner;
 
@@ -111,8 +110,6 @@ typedef struct place {
 glv_status plan_node(planner *p, const ast *a, place at, const node **ret, glv_error *err);
 /** `Expression '..' is not supported SQL in lance`. */
 glv_status plan_refuse(planner *p, const ast *a, glv_error *err);
-/** As plan_refuse, in L, of a construct that D accepts. */
-glv_status plan_refuse_outer(planner *p, const ast *a, glv_error *err);
 /** The place of what stands inside a call. */
 static inline place place_inner(void) { return (place){.inner = true}; }
 static inline place place_plain(place at) { return (place){.inner = at.inner}; }
