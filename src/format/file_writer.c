@@ -402,12 +402,16 @@ static glv_status finish(file_writer *w, glv_error *err) {
     TRY(w->options.globals(w->options.globals_context, w, err));
   }
   TRY(container_finish(w, err));
-  return io_sync(w->env, w->file, err);
+  return w->options.keep_open ? GLV_OK : io_sync(w->env, w->file, err);
 }
 
 glv_status file_writer_finish(file_writer *w, file_written *ret, glv_error *err) {
   glv_status status = finish(w, err);
-  if (status == GLV_OK) {
+  void *kept = NULL;
+  if (status == GLV_OK && w->options.keep_open) {
+    kept = w->file;
+    w->file = NULL;
+  } else if (status == GLV_OK) {
     void *file = w->file;
     w->file = NULL;
     status = io_close(w->env, file, err);
@@ -416,7 +420,8 @@ glv_status file_writer_finish(file_writer *w, file_written *ret, glv_error *err)
     }
   }
   if (status == GLV_OK) {
-    *ret = (file_written){.rows = w->rows, .size_bytes = w->position, .major = 2, .minor = 2};
+    *ret = (file_written){
+        .rows = w->rows, .size_bytes = w->position, .major = 2, .minor = 2, .file = kept};
   }
   file_writer_discard(w);
   return status;

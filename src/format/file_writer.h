@@ -21,6 +21,9 @@ typedef struct file_writer_options {
    * file_writer_summary. */
   glv_status (*globals)(void *context, file_writer *w, glv_error *err);
   void *globals_context;
+  /** The finished file is neither synced nor closed: file_written.file is its handle, and the
+   * caller does both. */
+  bool keep_open;
 } file_writer_options;
 
 /** What file_writer_options.summary_leaf collects: one entry per mini-block chunk (other pages: one
@@ -64,10 +67,11 @@ typedef struct file_written {
   uint64_t size_bytes;
   uint32_t major; /* as a manifest's DataFile has it */
   uint32_t minor;
+  void *file; /* with keep_open, else NULL */
 } file_written;
 
-/** Write the rest, sync and close. The writer is freed in every case; after a failure the file has
- * been removed. */
+/** Write the rest, sync and close (unless keep_open). The writer is freed in every case; after a
+ * failure the file has been removed. */
 glv_status file_writer_finish(file_writer *w, file_written *ret, glv_error *err);
 /** Close and remove the file, free the writer. NULL is fine. */
 void file_writer_discard(file_writer *w);
