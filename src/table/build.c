@@ -426,8 +426,7 @@ static glv_status append_indexes(struct build *b, buf *out, glv_error *err) {
 }
 
 static glv_status append_transaction(struct build *b, buf *out, glv_error *err) {
-  enum { LARGEST_INLINE = 20 << 20 };
-  if (b->plan->transaction.size > LARGEST_INLINE) {
+  if (b->plan->transaction.size > TRANSACTION_LARGEST_INLINE) {
     return GLV_OK;
   }
   b->m.opt_transaction_section_case =

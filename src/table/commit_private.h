@@ -9,6 +9,9 @@
 #include "table/stage_private.h"
 #include "table/table_private.h"
 
+/** A larger transaction stands in its file only. */
+#define TRANSACTION_LARGEST_INLINE (20u << 20)
+
 /** An operation ready to be committed on any version. Lives as long as its arena. */
 typedef struct commit_plan {
   glv_env *env; /* borrowed, as everything else from outside */
@@ -29,7 +32,11 @@ typedef struct commit_plan {
   size_t removed_count;
   const char **deletion_names; /* files written for this operation */
   size_t deletion_count;
+  void *deletion_dir; /* open while its files are synced */
   bool wrote_transaction;
+  void *transaction_file; /* written, not synced yet; NULL = none */
+  void *transaction_dir;
+  sync_group syncs;
   /* creation only */
   bool stable_row_ids;
   const char *data_version;
@@ -38,9 +45,15 @@ typedef struct commit_plan {
 /** Writes the deletion files and serializes the transaction. plan_dispose in every case. */
 glv_status plan_make(table_home *h, const table_snapshot *base, const operation *op,
                      commit_plan *ret, glv_error *err);
+/** Wait until everything that a manifest of this plan refers to is durable. */
+glv_status plan_wait(commit_plan *p, glv_error *err);
 /** Remove what the plan wrote: after a failure that is certain. */
 void plan_undo(commit_plan *p);
 void plan_dispose(commit_plan *p);
+
+/** Create a file with that content and leave it open, not synced. After a failure it is gone. */
+glv_status write_open_file(glv_env *env, void *dir, const char *name, str bytes, void **ret,
+                           glv_error *err);
 
 /** The verdict on a commit of somebody else that came first. */
 enum verdict { VERDICT_COMPATIBLE, VERDICT_RETRY, VERDICT_INCOMPATIBLE };
@@ -60,13 +73,13 @@ glv_status indexes_retain(const table_snapshot *latest, const lance_schema *s, c
 
 enum publish_outcome { PUBLISH_DONE, PUBLISH_LOST, PUBLISH_FAILED, PUBLISH_UNKNOWN };
 
-/** Write the .txn file and make it durable. */
+/** Write the .txn file. It becomes durable together with the manifest. */
 glv_status publish_transaction(commit_plan *p, glv_error *err);
 /**
  * Stage and publish a manifest file.
  * @return PUBLISH_LOST: the version is taken by somebody else, err is untouched; else err tells.
  */
-enum publish_outcome publish_manifest(const commit_plan *p, uint64_t version, bool v1, str bytes,
+enum publish_outcome publish_manifest(commit_plan *p, uint64_t version, bool v1, str bytes,
                                       glv_error *err);
 
 /** Version 1 of a table whose directory was made; op is an OPERATION_OVERWRITE. Errors:

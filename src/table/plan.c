@@ -2,8 +2,8 @@
  *
  * What the transaction records is fixed here, once; retries only rebuild the manifest. New
  * fragments carry no ids in it, since ids are given when a manifest is built. Deletion files are
- * written in the bitmap form under a fresh random id and synced, because the transaction names
- * them.
+ * written in the bitmap form under a fresh random id, and are on their way to the disk when the
+ * plan is done.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +57,21 @@ static glv_status pack_new_fragments(commit_plan *p, ProtobufCBinaryData **ret, 
 
 /* ---- deletions ------------------------------------------------------------------------------- */
 
+/* Create and write; the handle stays open. After a failure nothing is left. */
+glv_status write_open_file(glv_env *env, void *dir, const char *name, str bytes, void **ret,
+                           glv_error *err) {
+  void *file;
+  TRY(io_create(env, dir, name, &file, err));
+  const glv_status status = io_write(env, file, bytes.data, bytes.size, err);
+  if (status != GLV_OK) {
+    (void)io_close(env, file, NULL);
+    (void)io_remove(env, dir, name, NULL);
+    return status;
+  }
+  *ret = file;
+  return GLV_OK;
+}
+
 static glv_status write_deletion_file(commit_plan *p, void *dir, const fragment *f,
                                       const bitmap *deleted, deletion_file *ret, glv_error *err) {
   deletion_file d = {
@@ -75,8 +90,10 @@ static glv_status write_deletion_file(commit_plan *p, void *dir, const fragment 
   if (kept == NULL) {
     return error_nomem(err, sizeof name);
   }
-  TRY(io_write_file(p->env, dir, name, bytes.data, bytes.size, true, err));
+  void *file;
+  TRY(write_open_file(p->env, dir, name, buf_str(&bytes), &file, err));
   p->deletion_names[p->deletion_count++] = kept;
+  TRY(sync_file(&p->syncs, file, err));
   *ret = d;
   return GLV_OK;
 }
@@ -96,8 +113,7 @@ static glv_status replace_deletion_file(commit_plan *p, const fragment *f, const
   return pb_pack_arena(&p->memory, message, ret, err);
 }
 
-static glv_status plan_update_of(commit_plan *p, void **dir, const deletion_update *u,
-                                 glv_error *err) {
+static glv_status plan_update_of(commit_plan *p, const deletion_update *u, glv_error *err) {
   const fragment *f = table_fragment(p->base, u->fragment_id);
   if (f == NULL) {
     return FAIL(err, GLV_E_INVALID_INPUT, "table '%s' has no fragment %llu", p->home->name,
@@ -112,11 +128,11 @@ static glv_status plan_update_of(commit_plan *p, void **dir, const deletion_upda
     p->removed_ids[p->removed_count++] = f->id;
     return GLV_OK;
   }
-  if (*dir == NULL) {
-    TRY(home_dir(p->home, "_deletions", dir, NULL, err));
+  if (p->deletion_dir == NULL) {
+    TRY(home_dir(p->home, "_deletions", &p->deletion_dir, NULL, err));
   }
   deletion_file d;
-  TRY(write_deletion_file(p, *dir, f, u->deleted, &d, err));
+  TRY(write_deletion_file(p, p->deletion_dir, f, u->deleted, &d, err));
   p->updated_ids[p->updated_count] = f->id;
   TRY(replace_deletion_file(p, f, &d, &p->updated[p->updated_count], err));
   p->updated_count++;
@@ -155,15 +171,14 @@ static glv_status plan_fragment_changes(commit_plan *p, glv_error *err) {
   for (size_t i = 0; i < op->removed_count; i++) {
     p->removed_ids[p->removed_count++] = op->removed[i];
   }
-  CLEANUP(io_scope_dispose) io_scope scope = {.env = p->env};
   for (size_t i = 0; i < op->updated_count; i++) {
-    TRY(plan_update_of(p, &scope.dir, &op->updated[i], err));
+    TRY(plan_update_of(p, &op->updated[i], err));
   }
   if (p->removed_count > 1) {
     qsort(p->removed_ids, p->removed_count, sizeof *p->removed_ids, compare_ids);
   }
   TRY(check_removed(p, err));
-  return scope.dir != NULL ? io_dir_sync(p->env, scope.dir, err) : GLV_OK;
+  return p->deletion_dir != NULL ? sync_dir(&p->syncs, p->deletion_dir, err) : GLV_OK;
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -297,6 +312,7 @@ glv_status plan_make(table_home *h, const table_snapshot *base, const operation 
                      commit_plan *ret, glv_error *err) {
   memset(ret, 0, sizeof *ret);
   ret->env = h->env;
+  ret->syncs.env = h->env;
   ret->home = h;
   ret->base = base;
   ret->op = op;
@@ -317,6 +333,7 @@ static void remove_file(const commit_plan *p, const char *folder, const char *na
 }
 
 void plan_undo(commit_plan *p) {
+  (void)sync_wait(&p->syncs, NULL);
   if (p->wrote_transaction) {
     remove_file(p, "_transactions", p->transaction_name);
   }
@@ -325,4 +342,21 @@ void plan_undo(commit_plan *p) {
   }
 }
 
-void plan_dispose(commit_plan *p) { arena_dispose(&p->memory); }
+glv_status plan_wait(commit_plan *p, glv_error *err) {
+  const glv_status status = sync_wait(&p->syncs, err);
+  if (p->op->rows == NULL) {
+    return status;
+  }
+  const glv_status rows = sync_wait(&p->op->rows->syncs, status == GLV_OK ? err : NULL);
+  return status == GLV_OK ? rows : status;
+}
+
+void plan_dispose(commit_plan *p) {
+  (void)sync_wait(&p->syncs, NULL);
+  if (p->transaction_file != NULL) {
+    (void)io_close(p->env, p->transaction_file, NULL);
+  }
+  io_dir_close(p->env, p->transaction_dir);
+  io_dir_close(p->env, p->deletion_dir);
+  arena_dispose(&p->memory);
+}

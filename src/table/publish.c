@@ -1,8 +1,10 @@
 /* Making a manifest visible, once and for all (lance-table-format 12.2, 12.4).
  *
- *   create "<final>#<random>" in `_versions`, write, sync, close
+ *   create "<final>#<random>" in `_versions`, write, sync, close; meanwhile data and deletion files
+ *   reach the disk
  *   publish it under its final name, only if that name is free
- *   sync the directory
+ *   sync the directory; meanwhile the .txn file reaches the disk (the manifest holds the same
+ * bytes)
  *
  * All through the one handle that the base version was read through. ENOENT of create or publish
  * means that the table was dropped (and perhaps another stands under its path): nothing has landed.
@@ -14,13 +16,24 @@
 
 #include "table/commit_private.h"
 
+/* Starts the syncs of the .txn file and its directory, unless they were started before. */
+static glv_status sync_transaction(commit_plan *p, glv_error *err) {
+  if (p->transaction_file == NULL) {
+    return GLV_OK;
+  }
+  void *file = p->transaction_file;
+  p->transaction_file = NULL;
+  TRY(sync_file(&p->syncs, file, err));
+  return sync_dir(&p->syncs, p->transaction_dir, err);
+}
+
 glv_status publish_transaction(commit_plan *p, glv_error *err) {
-  CLEANUP(io_scope_dispose) io_scope scope = {.env = p->env};
-  TRY(home_dir(p->home, "_transactions", &scope.dir, NULL, err));
-  TRY(io_write_file(p->env, scope.dir, p->transaction_name, p->transaction.data,
-                    p->transaction.size, true, err));
+  TRY(home_dir(p->home, "_transactions", &p->transaction_dir, NULL, err));
+  TRY(write_open_file(p->env, p->transaction_dir, p->transaction_name, p->transaction,
+                      &p->transaction_file, err));
   p->wrote_transaction = true;
-  return io_dir_sync(p->env, scope.dir, err);
+  /* Too large to stand in the manifest as well: the manifest depends on it. */
+  return p->transaction.size > TRANSACTION_LARGEST_INLINE ? sync_transaction(p, err) : GLV_OK;
 }
 
 /* Best effort: other engines start their search here. */
@@ -113,13 +126,44 @@ static enum publish_outcome link_manifest(const commit_plan *p, const char *temp
   return outcome;
 }
 
-enum publish_outcome publish_manifest(const commit_plan *p, uint64_t version, bool v1, str bytes,
+/* The staged manifest, durable like everything it refers to. */
+static glv_status stage_manifest(commit_plan *p, const char *temp, str bytes, glv_error *err) {
+  void *dir = p->home->versions;
+  void *file;
+  TRY(write_open_file(p->env, dir, temp, bytes, &file, err));
+  glv_status status = io_sync(p->env, file, err);
+  const glv_status closed = io_close(p->env, file, status == GLV_OK ? err : NULL);
+  status = status == GLV_OK ? closed : status;
+  const glv_status others = plan_wait(p, status == GLV_OK ? err : NULL);
+  status = status == GLV_OK ? others : status;
+  if (status != GLV_OK) {
+    (void)io_remove(p->env, dir, temp, NULL);
+  }
+  return status;
+}
+
+/* After the publish: the name of the manifest, and the .txn file beside it. */
+static glv_status sync_published(commit_plan *p, glv_error *err) {
+  const glv_status started = sync_transaction(p, err);
+  glv_error report = {0};
+  glv_status status = io_dir_sync(p->env, p->home->versions, &report);
+  if (status != GLV_OK && io_is_missing(&report)) {
+    status = GLV_OK; /* the table was dropped right after our commit */
+  }
+  if (started == GLV_OK && status != GLV_OK) {
+    pass_report(err, &report);
+  }
+  const bool is_first = started == GLV_OK && status == GLV_OK;
+  const glv_status others = sync_wait(&p->syncs, is_first ? err : NULL);
+  return started != GLV_OK ? started : status != GLV_OK ? status : others;
+}
+
+enum publish_outcome publish_manifest(commit_plan *p, uint64_t version, bool v1, str bytes,
                                       glv_error *err) {
   char name[NAME_SIZE];
   char temp[2 * NAME_SIZE];
   char suffix[32];
   uint64_t token;
-  void *dir = p->home->versions;
   if (env_random(p->env, &token, sizeof token, err) != GLV_OK) {
     return PUBLISH_FAILED;
   }
@@ -127,7 +171,7 @@ enum publish_outcome publish_manifest(const commit_plan *p, uint64_t version, bo
   snprintf(suffix, sizeof suffix, "%016llx", (unsigned long long)token);
   snprintf(temp, sizeof temp, "%s#%s", name, suffix);
   glv_error report = {0};
-  if (io_write_file(p->env, dir, temp, bytes.data, bytes.size, true, &report) != GLV_OK) {
+  if (stage_manifest(p, temp, bytes, &report) != GLV_OK) {
     if (io_is_missing(&report)) {
       home_fail_dropped(p->home, err);
     } else {
@@ -139,7 +183,7 @@ enum publish_outcome publish_manifest(const commit_plan *p, uint64_t version, bo
   if (outcome != PUBLISH_DONE) {
     return outcome;
   }
-  if (io_dir_sync(p->env, dir, &report) != GLV_OK && !io_is_missing(&report)) {
+  if (sync_published(p, &report) != GLV_OK) {
     return fail_unknown(p, version, &report, err);
   }
   write_hint(p, version, suffix);

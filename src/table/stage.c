@@ -1,9 +1,9 @@
 /* Staging: rows into new data files that no version refers to yet.
  *
  * Batches of a reader are conformed to the stored schema (matched by name, missing columns null),
- * cut at the row limit of a file, and handed to the file writer, which encodes in parallel and
- * syncs each file when it is finished. The directory is synced once at the end, so that everything
- * a later manifest refers to is durable before it (style: order duty of writers).
+ * cut at the row limit of a file, and handed to the file writer, which encodes in parallel. Each
+ * finished file, and at the end the directory, starts on its way to the disk at once; the commit
+ * waits for all of them before its manifest appears (style: order duty of writers).
  */
 #include <stdio.h>
 
@@ -86,7 +86,8 @@ static glv_status open_file(struct stage_job *j, glv_error *err) {
   const file_writer_options options = {.version = j->version,
                                        .summary_leaf = j->summary_leaf,
                                        .globals = j->options->globals,
-                                       .globals_context = j->options->globals_context};
+                                       .globals_context = j->options->globals_context,
+                                       .keep_open = true};
   return file_writer_new(env, j->into->dir, j->writer_name, j->schema, &options, &j->writer, err);
 }
 
@@ -123,6 +124,7 @@ static glv_status finish_file(struct stage_job *j, glv_error *err) {
   TRY(file_writer_finish(w, &written, err));
   *file = (staged_file){.name = j->writer_name};
   s->file_count++; /* from here on staged_discard removes it */
+  TRY(sync_file(&s->syncs, written.file, err));
   TRY(describe_file(j, &written, file, err));
   s->rows += written.rows;
   s->bytes += written.size_bytes;
@@ -181,7 +183,7 @@ static glv_status write_all(struct stage_job *j, batch_reader *in, glv_error *er
   if (j->writer != NULL) {
     TRY(finish_file(j, err));
   }
-  return j->into->file_count > 0 ? io_dir_sync(j->home->env, j->into->dir, err) : GLV_OK;
+  return j->into->file_count > 0 ? sync_dir(&j->into->syncs, j->into->dir, err) : GLV_OK;
 }
 
 static glv_status find_summary_leaf(struct stage_job *j, glv_error *err) {
@@ -226,6 +228,7 @@ glv_status stage_rows(table_home *h, const lance_schema *s, format_version versi
     return error_nomem(err, sizeof *into);
   }
   into->env = env_ref(h->env);
+  into->syncs.env = h->env;
   into->home = home_ref(h);
   arena_init(&into->memory, h->env);
   CLEANUP(job_cleanup)
@@ -260,6 +263,7 @@ void staged_free(staged *s) {
     return;
   }
   glv_env *env = s->env;
+  (void)sync_wait(&s->syncs, NULL);
   io_dir_close(env, s->dir);
   home_unref(s->home);
   arena_dispose(&s->memory);
@@ -272,6 +276,7 @@ void staged_discard(staged *s) {
   if (s == NULL) {
     return;
   }
+  (void)sync_wait(&s->syncs, NULL);
   for (size_t i = 0; i < s->file_count; i++) {
     (void)io_remove(s->env, s->dir, s->files[i].name, NULL);
   }

@@ -6,6 +6,7 @@
 #define GLAIVE_TABLE_STAGE_PRIVATE_H
 
 #include "base/arena.h"
+#include "table/sync_private.h"
 #include "table/table_private.h"
 #include "table/write.h"
 
@@ -27,6 +28,7 @@ struct staged {
   arena memory;
   void *dir; /* handle of `data` */
   bool made_dir;
+  sync_group syncs; /* of the files and their directory; the commit waits for them */
   staged_file *files;
   size_t file_count;
   size_t file_capacity;
