@@ -23,6 +23,7 @@ void manifest_unref(manifest *m) {
   }
   glv_env *env = m->env;
   map_dispose(&m->newest);
+  mem_free(env, m->rows);
   arena_dispose(&m->memory);
   table_unref(m->snapshot);
   mem_free(env, m);

@@ -63,13 +63,16 @@ glv_status table_overwrite(const table_snapshot *t, batch_reader *in, const stag
 
 /* ---- create ---------------------------------------------------------------------------------- */
 
-/* Removes the directories of a table that was not created, as far as they are empty. */
+/* Removes the directories of a table that was not created, as far as they are empty: `_versions`
+ * first, for when it is not, somebody else's table stands there and needs the others. */
 static void remove_dirs(glv_env *env, const char *path) {
-  static const char *const folders[] = {"data", "_transactions", "_versions"};
+  static const char *const folders[] = {"_versions", "_transactions", "data"};
   for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
     char folder[LIMIT_PATH_BYTES];
     snprintf(folder, sizeof folder, "%s/%s", path, folders[i]);
-    (void)io_remove_dir(env, folder, NULL);
+    if (io_remove_dir(env, folder, NULL) != GLV_OK && i == 0) {
+      return;
+    }
   }
   (void)io_remove_dir(env, path, NULL);
 }

@@ -5,7 +5,6 @@
  */
 #include "support/io_fault.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -201,7 +200,4 @@ void io_fault_arm(io_fault *f, io_fault_plan plan) {
   pthread_mutex_unlock(&f->lock);
 }
 
-void io_fault_dispose(io_fault *f) {
-  assert(f->open_handles == 0 && "a file or directory was not closed");
-  pthread_mutex_destroy(&f->lock);
-}
+void io_fault_dispose(io_fault *f) { pthread_mutex_destroy(&f->lock); }

@@ -63,7 +63,6 @@ typedef struct io_fault {
 void io_fault_init(io_fault *f, const glv_io *inner);
 /** Start counting anew. */
 void io_fault_arm(io_fault *f, io_fault_plan plan);
-/** Asserts that every handle was closed. */
 void io_fault_dispose(io_fault *f);
 
 #endif

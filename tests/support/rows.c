@@ -17,10 +17,22 @@ static const struct {
   const char *name;
   type_kind kind;
 } kinds[] = {
-    {"bool", TYPE_BOOL},       {"int8", TYPE_INT8},       {"int16", TYPE_INT16},     {"int32", TYPE_INT32},
-    {"int64", TYPE_INT64},     {"uint8", TYPE_UINT8},     {"uint16", TYPE_UINT16},   {"uint32", TYPE_UINT32},
-    {"uint64", TYPE_UINT64},   {"float32", TYPE_FLOAT32}, {"float64", TYPE_FLOAT64}, {"utf8", TYPE_UTF8},
-    {"large_utf8", TYPE_LARGE_UTF8}, {"binary", TYPE_BINARY},   {"date32", TYPE_DATE32},   {"timestamp", TYPE_TIMESTAMP},
+    {"bool", TYPE_BOOL},
+    {"int8", TYPE_INT8},
+    {"int16", TYPE_INT16},
+    {"int32", TYPE_INT32},
+    {"int64", TYPE_INT64},
+    {"uint8", TYPE_UINT8},
+    {"uint16", TYPE_UINT16},
+    {"uint32", TYPE_UINT32},
+    {"uint64", TYPE_UINT64},
+    {"float32", TYPE_FLOAT32},
+    {"float64", TYPE_FLOAT64},
+    {"utf8", TYPE_UTF8},
+    {"large_utf8", TYPE_LARGE_UTF8},
+    {"binary", TYPE_BINARY},
+    {"date32", TYPE_DATE32},
+    {"timestamp", TYPE_TIMESTAMP},
 };
 
 static str trim(str s) {
@@ -45,7 +57,8 @@ static str next_part(str *rest, char separator) {
 static const type *type_named(arena *a, str name) {
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     if (str_is(name, kinds[i].name)) {
-      return kinds[i].kind == TYPE_TIMESTAMP ? type_timestamp(a, UNIT_MICRO, NULL) : type_simple(kinds[i].kind);
+      return kinds[i].kind == TYPE_TIMESTAMP ? type_timestamp(a, UNIT_MICRO, NULL)
+                                             : type_simple(kinds[i].kind);
     }
   }
   fail_msg("rows: no type '%.*s'", STR_ARG(name));
@@ -63,7 +76,8 @@ static schema *parse_columns(glv_env *env, const char *columns) {
     str kind = trim(part);
     const bool required = str_ends_with(kind, STR("!"));
     kind.size -= required;
-    fields[count++] = (field){.name = arena_strdup(&a, name), .type = type_named(&a, kind), .nullable = !required};
+    fields[count++] = (field){
+        .name = arena_strdup(&a, name), .type = type_named(&a, kind), .nullable = !required};
   }
   schema *s = NULL;
   assert_int_equal(schema_new(env, fields, count, (metadata){NULL, 0}, &s, NULL), GLV_OK);
@@ -89,7 +103,8 @@ static void append_value(builder *b, str text) {
     const float value = strtof(copy, NULL);
     status = builder_append_fixed(b, &value, &err);
   } else {
-    const uint64_t value = copy[0] == '-' ? (uint64_t)strtoll(copy, NULL, 10) : strtoull(copy, NULL, 10);
+    const uint64_t value =
+        copy[0] == '-' ? (uint64_t)strtoll(copy, NULL, 10) : strtoull(copy, NULL, 10);
     status = builder_append_fixed(b, &value, &err); /* little-endian: the low bytes */
   }
   if (status != GLV_OK) {
@@ -97,7 +112,8 @@ static void append_value(builder *b, str text) {
   }
 }
 
-void rows_stream(glv_env *env, const char *columns, const char *rows, struct ArrowArrayStream *ret) {
+void rows_stream(glv_env *env, const char *columns, const char *rows,
+                 struct ArrowArrayStream *ret) {
   schema *s = parse_columns(env, columns);
   builder builders[MAX_COLUMNS];
   for (size_t i = 0; i < s->field_count; i++) {
@@ -150,7 +166,9 @@ void rows_people(glv_env *env, int64_t first, int64_t count, struct ArrowArraySt
   assert_int_equal(cdata_export_stream(env, &reader, ret, NULL), GLV_OK);
 }
 
-/* ---- out ---------------------------------------------------------------------------------------------------- */
+/* ---- out
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void print_value(buf *out, const array *a, size_t i) {
   char text[NUMBER_TEXT_SIZE];
@@ -160,49 +178,49 @@ static void print_value(buf *out, const array *a, size_t i) {
   }
   glv_status status = GLV_OK;
   switch (a->type->kind) {
-    case TYPE_BOOL:
-      status = buf_printf(out, NULL, "%s", array_bool(a, i) ? "true" : "false");
-      break;
-    case TYPE_INT8:
-      status = buf_printf(out, NULL, "%d", ARRAY_VALUES(a, int8_t)[i]);
-      break;
-    case TYPE_INT16:
-      status = buf_printf(out, NULL, "%d", ARRAY_VALUES(a, int16_t)[i]);
-      break;
-    case TYPE_INT32:
-    case TYPE_DATE32:
-      status = buf_printf(out, NULL, "%d", ARRAY_VALUES(a, int32_t)[i]);
-      break;
-    case TYPE_INT64:
-    case TYPE_TIMESTAMP:
-      status = buf_printf(out, NULL, "%" PRId64, ARRAY_VALUES(a, int64_t)[i]);
-      break;
-    case TYPE_UINT8:
-      status = buf_printf(out, NULL, "%u", ARRAY_VALUES(a, uint8_t)[i]);
-      break;
-    case TYPE_UINT16:
-      status = buf_printf(out, NULL, "%u", ARRAY_VALUES(a, uint16_t)[i]);
-      break;
-    case TYPE_UINT32:
-      status = buf_printf(out, NULL, "%u", ARRAY_VALUES(a, uint32_t)[i]);
-      break;
-    case TYPE_UINT64:
-      status = buf_printf(out, NULL, "%" PRIu64, ARRAY_VALUES(a, uint64_t)[i]);
-      break;
-    case TYPE_FLOAT32:
-      status = buf_append(out, text, number_print32(ARRAY_VALUES(a, float)[i], text), NULL);
-      break;
-    case TYPE_FLOAT64:
-      status = buf_append(out, text, number_print64(ARRAY_VALUES(a, double)[i], text), NULL);
-      break;
-    case TYPE_UTF8:
-    case TYPE_LARGE_UTF8:
-    case TYPE_BINARY:
-    case TYPE_LARGE_BINARY:
-      status = buf_append_str(out, array_str(a, i), NULL);
-      break;
-    default:
-      fail_msg("rows: type %s is not printed", TYPE_TEXT(a->type));
+  case TYPE_BOOL:
+    status = buf_printf(out, NULL, "%s", array_bool(a, i) ? "true" : "false");
+    break;
+  case TYPE_INT8:
+    status = buf_printf(out, NULL, "%d", ARRAY_VALUES(a, int8_t)[i]);
+    break;
+  case TYPE_INT16:
+    status = buf_printf(out, NULL, "%d", ARRAY_VALUES(a, int16_t)[i]);
+    break;
+  case TYPE_INT32:
+  case TYPE_DATE32:
+    status = buf_printf(out, NULL, "%d", ARRAY_VALUES(a, int32_t)[i]);
+    break;
+  case TYPE_INT64:
+  case TYPE_TIMESTAMP:
+    status = buf_printf(out, NULL, "%" PRId64, ARRAY_VALUES(a, int64_t)[i]);
+    break;
+  case TYPE_UINT8:
+    status = buf_printf(out, NULL, "%u", ARRAY_VALUES(a, uint8_t)[i]);
+    break;
+  case TYPE_UINT16:
+    status = buf_printf(out, NULL, "%u", ARRAY_VALUES(a, uint16_t)[i]);
+    break;
+  case TYPE_UINT32:
+    status = buf_printf(out, NULL, "%u", ARRAY_VALUES(a, uint32_t)[i]);
+    break;
+  case TYPE_UINT64:
+    status = buf_printf(out, NULL, "%" PRIu64, ARRAY_VALUES(a, uint64_t)[i]);
+    break;
+  case TYPE_FLOAT32:
+    status = buf_append(out, text, number_print32(ARRAY_VALUES(a, float)[i], text), NULL);
+    break;
+  case TYPE_FLOAT64:
+    status = buf_append(out, text, number_print64(ARRAY_VALUES(a, double)[i], text), NULL);
+    break;
+  case TYPE_UTF8:
+  case TYPE_LARGE_UTF8:
+  case TYPE_BINARY:
+  case TYPE_LARGE_BINARY:
+    status = buf_append_str(out, array_str(a, i), NULL);
+    break;
+  default:
+    fail_msg("rows: type %s is not printed", TYPE_TEXT(a->type));
   }
   assert_int_equal(status, GLV_OK);
 }
@@ -234,7 +252,9 @@ char *rows_text(glv_env *env, struct ArrowArrayStream *stream) {
   return buf_detach(&out);
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_text(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 void rows_sort(char *text) {
   size_t count = 1;
