@@ -21,6 +21,7 @@ enum {
   MAX_HEADER = 256 << 20,
   MAX_FOOTER = 256 << 20,
   FOOTER_TAIL = 10, /* length and magic */
+  MAX_PADDING = 14, /* words */
 };
 
 typedef struct reader {
@@ -131,6 +132,13 @@ static glv_status read_prefix(reader *r, uint8_t prefix[8], size_t *ret_prefix, 
                               glv_error *err) {
   size_t have;
   TRY(read_some(r, prefix, 4, &have, err));
+  /* Some writers pad the magic of a file to 64 bytes instead of 8. */
+  for (int i = 0; i < MAX_PADDING && r->is_file && r->schema == NULL && have == 4; i++) {
+    if (load_le32(prefix) != 0) {
+      break;
+    }
+    TRY(read_some(r, prefix, 4, &have, err));
+  }
   if (have != 4) {
     return corrupt(r, "the data is cut off: the end mark is missing", err);
   }
