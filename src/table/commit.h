@@ -55,7 +55,7 @@ typedef struct metadata_change {
  */
 typedef struct operation {
   enum operation_kind kind;
-  staged *rows;               /* new fragments; NULL = none */
+  const staged *rows;         /* new fragments; NULL = none */
   const lance_schema *schema; /* with its metadata */
   const uint64_t *removed;    /* ids of fragments that go */
   size_t removed_count;

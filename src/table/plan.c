@@ -347,8 +347,9 @@ glv_status plan_wait(commit_plan *p, glv_error *err) {
   if (p->op->rows == NULL) {
     return status;
   }
-  const glv_status rows = sync_wait(&p->op->rows->syncs, status == GLV_OK ? err : NULL);
-  return status == GLV_OK ? rows : status;
+  staged *rows = (staged *)(uintptr_t)p->op->rows; /* its syncs are no part of what it holds */
+  const glv_status synced = sync_wait(&rows->syncs, status == GLV_OK ? err : NULL);
+  return status == GLV_OK ? synced : status;
 }
 
 void plan_dispose(commit_plan *p) {
