@@ -100,7 +100,7 @@ static glv_status stage_rows(struct attempt *a, staged **ret, glv_error *err) {
   if (a->has_provenance) {
     context.column = (uint32_t)(lance_schema_leaves(table_lance_schema(a->view), NULL, 0) - 1);
     options.summary_column = VIEW_SOURCE_ROW_ID;
-    options.globals = summary_add;
+    options.globals = view_summary_add;
     options.globals_context = &context;
   }
   TRY(table_stage(a->view, &reader, &options, ret, err));
@@ -137,7 +137,7 @@ static int32_t key_field(const struct attempt *a) {
   return f->id;
 }
 
-static glv_status commit_rows(struct attempt *a, const staged *rows, glv_error *err) {
+static glv_status commit_rows(struct attempt *a, staged *rows, glv_error *err) {
   operation op = {.kind = OPERATION_UPDATE, .rows = rows};
   if (a->result.mode == REFRESH_REBUILD) {
     TRY(removed_fragments(a, &op, err));

@@ -17,7 +17,7 @@ static void put_column(unsigned char *to, const uint64_t *values, size_t count) 
   }
 }
 
-glv_status summary_write(const file_summary *s, uint32_t column, buf *out, glv_error *err) {
+glv_status view_summary_write(const file_summary *s, uint32_t column, buf *out, glv_error *err) {
   const size_t size = HEAD_BYTES + s->count * 24 + HASH_BYTES;
   TRY(buf_reserve(out, size, err));
   unsigned char *p = (unsigned char *)out->data + out->size;
@@ -36,7 +36,7 @@ glv_status summary_write(const file_summary *s, uint32_t column, buf *out, glv_e
   return GLV_OK;
 }
 
-glv_status summary_add(void *context, file_writer *w, glv_error *err) {
+glv_status view_summary_add(void *context, file_writer *w, glv_error *err) {
   const struct summary_context *c = context;
   const file_summary *s = file_writer_summary(w);
   if (s == NULL || s->count == 0) {
@@ -44,6 +44,6 @@ glv_status summary_add(void *context, file_writer *w, glv_error *err) {
   }
   CLEANUP(buf_dispose) buf bytes;
   buf_init(&bytes, c->env, SIZE_MAX / 2);
-  TRY(summary_write(s, c->column, &bytes, err));
+  TRY(view_summary_write(s, c->column, &bytes, err));
   return file_writer_add_global(w, bytes.data, bytes.size, err);
 }

@@ -10,7 +10,7 @@
 
 /** The bytes of a summary. column: index of the provenance column in its file. Errors: GLV_E_NOMEM,
  * GLV_E_LIMIT. */
-glv_status summary_write(const file_summary *s, uint32_t column, buf *out, glv_error *err);
+glv_status view_summary_write(const file_summary *s, uint32_t column, buf *out, glv_error *err);
 
 /** For stage_options.globals: adds the summary as a global buffer. context: a `const struct
  * summary_context *`. */
@@ -18,6 +18,6 @@ struct summary_context {
   glv_env *env;
   uint32_t column;
 };
-glv_status summary_add(void *context, file_writer *w, glv_error *err);
+glv_status view_summary_add(void *context, file_writer *w, glv_error *err);
 
 #endif
