@@ -349,18 +349,41 @@ static glv_status check_index_range(writer *w, const type *t, size_t total) {
   return GLV_OK;
 }
 
+static bool is_prefix(const array *shorter, const array *longer) {
+  if (shorter->length > longer->length) {
+    return false;
+  }
+  CLEANUP(array_unref) array start = array_slice(longer, 0, shorter->length);
+  return start.type != NULL && array_equal(shorter, &start);
+}
+
+/* Values of which the first ones are written already, from value number `written` on. */
+static glv_status extend_dictionary(writer *w, const array *values, size_t written, size_t index) {
+  CLEANUP(array_unref) array added = array_slice(values, written, values->length - written);
+  return added.type != NULL ? put_dictionary(w, &added, index, true)
+                            : error_nomem(w->err, sizeof added);
+}
+
 /* The values that the next batch needs, unless they are there already. */
 static glv_status update_dictionary(writer *w, const array *a, size_t index) {
   dictionary_state *d = &w->dictionaries[index];
   const array *values = &a->children[0];
-  if (d->last.type != NULL && array_equal(&d->last, values)) {
+  const bool is_first = d->last.type == NULL;
+  size_t base = 0;
+  if (!is_first && is_prefix(values, &d->last)) {
     return GLV_OK;
   }
-  const bool is_delta = w->is_file && d->last.type != NULL;
-  TRY(check_index_range(w, a->type, (is_delta ? d->total : 0) + values->length));
-  TRY(put_dictionary(w, values, index, is_delta));
-  d->base = is_delta ? d->total : 0;
-  d->total = d->base + values->length;
+  if (!is_first && d->base == 0 && is_prefix(&d->last, values)) {
+    TRY(check_index_range(w, a->type, values->length));
+    TRY(extend_dictionary(w, values, d->last.length, index));
+  } else {
+    const bool is_delta = w->is_file && !is_first;
+    base = is_delta ? d->total : 0;
+    TRY(check_index_range(w, a->type, base + values->length));
+    TRY(put_dictionary(w, values, index, is_delta));
+  }
+  d->base = base;
+  d->total = base + values->length;
   array_unref(&d->last);
   d->last = array_ref(values);
   return GLV_OK;
