@@ -119,12 +119,20 @@ static glv_status write_buffers(const mini_page *m, page_output *out, glv_error 
   return GLV_OK;
 }
 
+static size_t most_rows(const mini_page *m) {
+  size_t most = 0;
+  for (size_t i = 0; i < m->chunk_count; i++) {
+    most = size_max(most, m->chunks[i].rows);
+  }
+  return most;
+}
+
 static glv_status write_layout(const mini_page *m, page_output *out, glv_error *err) {
   arena *a = &out->messages;
   Lance__Encodings21__MiniBlockLayout mini;
   lance__encodings21__mini_block_layout__init(&mini);
   if (has_levels(m)) {
-    mini.def_compression = levels_encoding(a, m->chunks[0].rows, LEVEL_WIDTH);
+    mini.def_compression = levels_encoding(a, most_rows(m), LEVEL_WIDTH);
   }
   mini.value_compression = m->values;
   mini.dictionary = m->dictionary;
