@@ -166,8 +166,9 @@ static glv_status divide_signed(bool modulo, int64_t a, int64_t b, size_t width,
   return GLV_OK;
 }
 
-static glv_status divide(const operand *l, const operand *r, bool modulo, size_t rows, array *a,
-                         void *to, glv_error *err) {
+/* Row by row, for divisors that may fail. */
+static glv_status divide_checked(const operand *l, const operand *r, bool modulo, size_t rows,
+                                 array *a, void *to, glv_error *err) {
   const size_t width = type_width(a->type);
   const bool is_signed = type_is_signed(a->type->kind);
   for (size_t i = 0; i < rows; i++) {
@@ -189,6 +190,50 @@ static glv_status divide(const operand *l, const operand *r, bool modulo, size_t
     store(to, width, i, value);
   }
   return GLV_OK;
+}
+
+#define DIVIDING(name, ctype)                                                                      \
+  static void name(bool modulo, const void *l, const void *r, size_t rows, void *to) {             \
+    const enum shape shape = SHAPE_RIGHT_ONE;                                                      \
+    if (modulo) {                                                                                  \
+      SHAPES(ctype, (ctype)(a % b));                                                               \
+    } else {                                                                                       \
+      SHAPES(ctype, (ctype)(a / b));                                                               \
+    }                                                                                              \
+  }
+
+DIVIDING(divide_i8, int8_t)
+DIVIDING(divide_i16, int16_t)
+DIVIDING(divide_i32, int32_t)
+DIVIDING(divide_i64, int64_t)
+DIVIDING(divide_u8, uint8_t)
+DIVIDING(divide_u16, uint16_t)
+DIVIDING(divide_u32, uint32_t)
+DIVIDING(divide_u64, uint64_t)
+
+/* One divisor, neither 0 nor -1: nothing can fail. */
+static void divide_by_one(type_kind kind, bool modulo, const void *l, const void *r, size_t rows,
+                          void *to) {
+  static void (*const table[])(bool, const void *, const void *, size_t, void *) = {
+      [TYPE_INT8] = divide_i8,    [TYPE_INT16] = divide_i16,  [TYPE_INT32] = divide_i32,
+      [TYPE_INT64] = divide_i64,  [TYPE_UINT8] = divide_u8,   [TYPE_UINT16] = divide_u16,
+      [TYPE_UINT32] = divide_u32, [TYPE_UINT64] = divide_u64,
+  };
+  table[kind](modulo, l, r, rows, to);
+}
+
+static glv_status divide(const operand *l, const operand *r, bool modulo, size_t rows, array *a,
+                         void *to, glv_error *err) {
+  if (r->is_scalar) {
+    const bool is_signed = type_is_signed(a->type->kind);
+    const bool plain =
+        is_signed ? signed_at(r, 0) != 0 && signed_at(r, 0) != -1 : unsigned_at(r, 0) != 0;
+    if (plain && !l->is_scalar) {
+      divide_by_one(a->type->kind, modulo, l->a.values, r->a.values, rows, to);
+      return GLV_OK;
+    }
+  }
+  return divide_checked(l, r, modulo, rows, a, to, err);
 }
 
 /* The array for a result: the memory of `left` when it is nobody else's, else new. */

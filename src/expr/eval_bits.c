@@ -92,16 +92,37 @@ size_t words_count(const uint64_t *words, size_t rows) {
   return count;
 }
 
+/* Positions of the ones of four bits; the rest of each line does not matter. */
+static const uint32_t nibble_positions[16][4] = {
+    {0, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {2, 0, 0, 0}, {0, 2, 0, 0},
+    {1, 2, 0, 0}, {0, 1, 2, 0}, {3, 0, 0, 0}, {0, 3, 0, 0}, {1, 3, 0, 0}, {0, 1, 3, 0},
+    {2, 3, 0, 0}, {0, 2, 3, 0}, {1, 2, 3, 0}, {0, 1, 2, 3},
+};
+static const uint8_t nibble_counts[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+
+/* Four positions are written for every four bits, and those too many written over. That never goes
+ * past the room, since four rows lie behind the last position written. */
+static size_t dense_positions(uint64_t word, uint32_t base, uint32_t *to) {
+  size_t count = 0;
+  for (uint32_t k = 0; k < 64; k += 4) {
+    const size_t nibble = (size_t)(word >> k) & 15;
+    for (size_t i = 0; i < 4; i++) {
+      to[count + i] = base + k + nibble_positions[nibble][i];
+    }
+    count += nibble_counts[nibble];
+  }
+  return count;
+}
+
+enum { DENSE_BITS = 12 }; /* from so many ones in a word on it is cheaper to look at all bits */
+
 size_t bits_positions(const uint64_t *words, size_t rows, uint32_t *positions) {
   size_t count = 0;
   for (size_t i = 0; i < word_count(rows); i++) {
     const uint32_t base = (uint32_t)(i * 64);
     uint64_t word = words[i];
-    if (word == ~UINT64_C(0)) {
-      for (uint32_t j = 0; j < 64; j++) {
-        positions[count + j] = base + j;
-      }
-      count += 64;
+    if (rows - i * 64 >= 64 && __builtin_popcountll(word) >= DENSE_BITS) {
+      count += dense_positions(word, base, positions + count);
       continue;
     }
     for (; word != 0; word &= word - 1) {

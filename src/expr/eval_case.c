@@ -2,18 +2,24 @@
  * CASE and coalesce: operands evaluated only for the rows that come to them, and one array made of
  * the pieces (sql-expressions 10.5).
  *
- * Each branch yields a piece: an operand and the rows it is for. `source` tells for every row which
- * value of which piece it gets, as an index into the pieces laid end to end; a scalar piece is one
- * value long. The result is one concatenation and one gather.
+ * Each branch yields a piece: an operand and the positions of the rows it is for. Values of fixed
+ * width are written to their rows at once. For all other types the pieces are kept; `source` tells
+ * for every row which value of which piece it gets, as an index into the pieces laid end to end,
+ * and the result is one concatenation and one gather.
  */
+#include "arrow/bits.h"
 #include "expr/eval_private.h"
 
 struct merge {
   const eval *v;
   const type *type;
+  size_t width;      /* of a value; 0 = the pieces are kept */
+  array result;      /* fixed width: under construction, with a validity bitmap */
+  uint8_t *values;   /* of result */
+  uint8_t *validity; /* of result: all set at first */
+  bool has_nulls;
   array *pieces;
   size_t count;
-  size_t capacity;
   size_t total;     /* values in all pieces */
   uint32_t *source; /* by row */
   uint32_t *open;   /* positions of the rows without a value */
@@ -25,28 +31,90 @@ static void merge_dispose(struct merge *m) {
     array_unref(&m->pieces[i]);
   }
   m->count = 0;
+  array_unref(&m->result);
 }
 
-static glv_status merge_init(struct merge *m, const eval *v, const node *n, size_t pieces,
-                             glv_error *err) {
+/* Widths that can be written by one assignment. */
+static size_t direct_width(const type *t) {
+  const size_t width = t->kind == TYPE_DICTIONARY ? 0 : type_width(t);
+  return width == 1 || width == 2 || width == 4 || width == 8 ? width : 0;
+}
+
+static glv_status merge_init(struct merge *m, const eval *v, const node *n, glv_error *err) {
   const size_t rows = v->rows.count;
-  *m = (struct merge){.v = v, .type = n->type, .capacity = pieces, .open_count = rows};
-  m->pieces = ARENA_ARRAY(v->scratch, array, pieces);
-  m->source = ARENA_ARRAY(v->scratch, uint32_t, rows);
+  *m = (struct merge){.v = v, .type = n->type, .width = direct_width(n->type), .open_count = rows};
   m->open = ARENA_ARRAY(v->scratch, uint32_t, rows);
-  if (m->pieces == NULL || m->source == NULL || m->open == NULL) {
-    return error_nomem(err, rows * sizeof *m->source);
+  if (m->open == NULL) {
+    return error_nomem(err, rows * sizeof *m->open);
   }
   for (size_t i = 0; i < rows; i++) {
     m->open[i] = (uint32_t)i;
   }
+  if (m->width != 0) {
+    void *values = NULL;
+    TRY(array_new_fixed(v->env, n->type, rows, &m->result, &values, err));
+    TRY(buffer_new(v->env, bits_size(rows), &m->result.owners[0], err));
+    m->values = values;
+    m->validity = m->result.owners[0]->data;
+    bits_fill(m->validity, 0, rows, true);
+    return GLV_OK;
+  }
+  m->pieces = ARENA_ARRAY(v->scratch, array, n->child_count);
+  m->source = ARENA_ARRAY(v->scratch, uint32_t, rows);
+  if (m->pieces == NULL || m->source == NULL) {
+    return error_nomem(err, rows * sizeof *m->source);
+  }
   return GLV_OK;
 }
 
-/* Value k of the operand goes to the row at positions[k], where keep(k) or keep is NULL. */
-static glv_status merge_add(struct merge *m, operand *o, glv_error *err) {
+#define SCATTER(ctype)                                                                             \
+  do {                                                                                             \
+    const ctype *from = o->a.values;                                                               \
+    ctype *to = (void *)m->values;                                                                 \
+    for (size_t i = 0; i < count; i++) {                                                           \
+      to[positions[i]] = from[i * step];                                                           \
+    }                                                                                              \
+  } while (0)
+
+/* Values of fixed width to their rows. */
+static void scatter(struct merge *m, const operand *o, const uint32_t *positions, size_t count) {
+  const size_t step = o->is_scalar ? 0 : 1;
+  if (count == m->result.length && step == 1) {
+    memcpy(m->values, o->a.values, count * m->width);
+  } else if (m->width == 1) {
+    SCATTER(uint8_t);
+  } else if (m->width == 2) {
+    SCATTER(uint16_t);
+  } else if (m->width == 4) {
+    SCATTER(uint32_t);
+  } else {
+    SCATTER(uint64_t);
+  }
+  if (o->a.validity == NULL || o->a.null_count == 0) {
+    return;
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (!array_is_valid(&o->a, i * step)) {
+      bit_clear(m->validity, positions[i]);
+      m->has_nulls = true;
+    }
+  }
+}
+
+/* Value k of o goes to the row at positions[k]. Takes the array of o. */
+static glv_status merge_add(struct merge *m, operand *o, const uint32_t *positions, size_t count,
+                            glv_error *err) {
+  if (m->width != 0) {
+    scatter(m, o, positions, count);
+    return GLV_OK;
+  }
   if (m->total + o->a.length > UINT32_MAX) {
     return FAIL(err, GLV_E_LIMIT, "a batch of more than %u values", UINT32_MAX);
+  }
+  const uint32_t first = (uint32_t)m->total;
+  const uint32_t step = o->is_scalar ? 0 : 1;
+  for (size_t i = 0; i < count; i++) {
+    m->source[positions[i]] = first + (uint32_t)i * step;
   }
   m->pieces[m->count] = o->a;
   m->pieces[m->count].type = m->type;
@@ -56,31 +124,29 @@ static glv_status merge_add(struct merge *m, operand *o, glv_error *err) {
   return GLV_OK;
 }
 
-/* All open rows get the values of n. */
-static glv_status merge_rest(struct merge *m, const node *n, glv_error *err) {
-  if (m->open_count == 0) {
+/* The rows at positions get the values of n. */
+static glv_status merge_rows(struct merge *m, const node *n, const uint32_t *positions,
+                             size_t count, glv_error *err) {
+  if (count == 0) {
     return GLV_OK;
   }
   CLEANUP(operand_dispose) operand o = {0};
-  TRY(eval_at(m->v, n, m->open, m->open_count, &o, err));
-  const uint32_t first = (uint32_t)m->total;
-  const uint32_t step = o.is_scalar ? 0 : 1;
-  for (size_t i = 0; i < m->open_count; i++) {
-    m->source[m->open[i]] = first + (uint32_t)i * step;
-  }
-  m->open_count = 0;
-  return merge_add(m, &o, err);
+  TRY(eval_at(m->v, n, positions, count, &o, err));
+  return merge_add(m, &o, positions, count, err);
 }
 
 static glv_status merge_finish(struct merge *m, operand *ret, glv_error *err) {
   glv_env *env = m->v->env;
   const size_t rows = m->v->rows.count;
-  CLEANUP(array_unref) array all = {0};
   ret->is_scalar = false;
-  if (m->count == 1 && m->pieces[0].length == rows) {
-    ret->a = array_ref(&m->pieces[0]);
+  if (m->width != 0) {
+    m->result.validity = m->has_nulls ? m->validity : NULL;
+    m->result.null_count = m->has_nulls ? NULLS_UNKNOWN : 0;
+    ret->a = m->result;
+    m->result = (array){0};
     return GLV_OK;
   }
+  CLEANUP(array_unref) array all = {0};
   if (m->count == 1) {
     all = array_ref(&m->pieces[0]);
   } else {
@@ -95,29 +161,23 @@ static glv_status merge_finish(struct merge *m, operand *ret, glv_error *err) {
 static size_t split_open(struct merge *m, const operand *condition, uint32_t *matched) {
   size_t yes = 0;
   size_t no = 0;
-  for (size_t i = 0; i < m->open_count; i++) {
-    const uint32_t row = m->open[i];
-    if (operand_is_valid(condition, i) && operand_bool(condition, i)) {
-      matched[yes++] = row;
-    } else {
-      m->open[no++] = row;
+  const bool_reader r = bool_reader_of(condition, m->open_count);
+  for (size_t i = 0; i < word_count(m->open_count); i++) {
+    uint64_t value = 0;
+    uint64_t valid = 0;
+    bool_read(&r, i, &value, &valid);
+    uint64_t bits = value & valid;
+    const size_t end = size_min(m->open_count, 64 * i + 64);
+    for (size_t k = 64 * i; k < end; k++, bits >>= 1) {
+      const uint32_t row = m->open[k];
+      matched[yes] = row; /* written over unless it counts */
+      m->open[no] = row;
+      yes += bits & 1;
+      no += ~bits & 1;
     }
   }
   m->open_count = no;
   return yes;
-}
-
-/* The rows at positions get the values of n. */
-static glv_status merge_rows(struct merge *m, const node *n, const uint32_t *positions,
-                             size_t count, glv_error *err) {
-  CLEANUP(operand_dispose) operand o = {0};
-  TRY(eval_at(m->v, n, positions, count, &o, err));
-  const uint32_t first = (uint32_t)m->total;
-  const uint32_t step = o.is_scalar ? 0 : 1;
-  for (size_t i = 0; i < count; i++) {
-    m->source[positions[i]] = first + (uint32_t)i * step;
-  }
-  return merge_add(m, &o, err);
 }
 
 /* CASE x: x = when, for the open rows. */
@@ -138,7 +198,7 @@ static glv_status case_equals(struct merge *m, const operand *x, const node *whe
 }
 
 static glv_status run_case(struct merge *m, const node *n, const operand *x, glv_error *err) {
-  uint32_t *matched = ARENA_ARRAY(m->v->scratch, uint32_t, m->v->rows.count);
+  uint32_t *matched = ARENA_ARRAY(m->v->scratch, uint32_t, m->v->rows.count + 1);
   if (matched == NULL) {
     return error_nomem(err, m->v->rows.count * sizeof *matched);
   }
@@ -151,17 +211,15 @@ static glv_status run_case(struct merge *m, const node *n, const operand *x, glv
       TRY(eval_at(m->v, n->child[i], m->open, m->open_count, &condition, err));
     }
     const size_t count = split_open(m, &condition, matched);
-    if (count > 0) {
-      TRY(merge_rows(m, n->child[i + 1], matched, count, err));
-    }
+    TRY(merge_rows(m, n->child[i + 1], matched, count, err));
   }
-  return merge_rest(m, n->child[n->child_count - 1], err);
+  return merge_rows(m, n->child[n->child_count - 1], m->open, m->open_count, err);
 }
 
 glv_status eval_case(const eval *v, const node *n, operand *ret, glv_error *err) {
   CLEANUP(merge_dispose) struct merge m = {0};
   CLEANUP(operand_dispose) operand x = {0};
-  TRY(merge_init(&m, v, n, n->child_count, err));
+  TRY(merge_init(&m, v, n, err));
   if (n->has_operand) {
     TRY(eval_node(v, n->child[0], &x, err));
   }
@@ -169,29 +227,47 @@ glv_status eval_case(const eval *v, const node *n, operand *ret, glv_error *err)
   return merge_finish(&m, ret, err);
 }
 
-/* Valid values of o, which is for the open rows, are taken; the rows of the others stay open. */
-static void take_valid(struct merge *m, const operand *o) {
-  const uint32_t first = (uint32_t)m->total;
-  const uint32_t step = o->is_scalar ? 0 : 1;
-  size_t open = 0;
-  for (size_t i = 0; i < m->open_count; i++) {
-    const uint32_t row = m->open[i];
-    m->source[row] = first + (uint32_t)i * step;
-    m->open[open] = row;
-    open += operand_is_valid(o, i) ? 0 : 1;
+/* The positions of the open rows where o, which is for the open rows, is null. */
+static size_t still_open(const struct merge *m, const operand *o, uint32_t *positions) {
+  size_t count = 0;
+  if (o->a.validity == NULL && o->a.type->kind != TYPE_NULL) {
+    return 0;
   }
-  m->open_count = open;
+  for (size_t i = 0; i < m->open_count; i++) {
+    positions[count] = m->open[i];
+    count += operand_is_valid(o, i) ? 0 : 1;
+  }
+  return count;
 }
 
-/* A row whose operands are all null keeps the null of the last one. */
+/* A row whose operands are all null keeps the null of the last one; a null that a later operand
+ * replaces is made valid again. */
+static void reopen(struct merge *m, const uint32_t *positions, size_t count) {
+  if (m->width != 0) {
+    for (size_t i = 0; i < count; i++) {
+      bit_set(m->validity, positions[i]);
+    }
+    m->has_nulls = false;
+  }
+}
+
 glv_status eval_coalesce(const eval *v, const node *n, operand *ret, glv_error *err) {
   CLEANUP(merge_dispose) struct merge m = {0};
-  TRY(merge_init(&m, v, n, n->child_count, err));
+  TRY(merge_init(&m, v, n, err));
+  uint32_t *next = ARENA_ARRAY(v->scratch, uint32_t, v->rows.count + 1);
+  if (next == NULL) {
+    return error_nomem(err, v->rows.count * sizeof *next);
+  }
   for (size_t i = 0; i < n->child_count && m.open_count > 0; i++) {
     CLEANUP(operand_dispose) operand o = {0};
     TRY(eval_at(v, n->child[i], m.open, m.open_count, &o, err));
-    take_valid(&m, &o);
-    TRY(merge_add(&m, &o, err));
+    const size_t count = still_open(&m, &o, next);
+    reopen(&m, m.open, i == 0 ? 0 : m.open_count);
+    TRY(merge_add(&m, &o, m.open, m.open_count, err));
+    uint32_t *old = m.open;
+    m.open = next;
+    m.open_count = count;
+    next = old;
   }
   return merge_finish(&m, ret, err);
 }

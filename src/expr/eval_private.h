@@ -111,6 +111,26 @@ void bool_writer_dispose(bool_writer *w);
 /** The finished operand; *w becomes empty. */
 operand bool_writer_finish(bool_writer *w, bool is_scalar);
 
+/** Reading texts row by row without looking at the type again. */
+typedef struct text_reader {
+  const int32_t *small; /* offsets; one of the two is set */
+  const int64_t *large;
+  const char *data;
+  size_t step; /* 0: a scalar */
+} text_reader;
+static inline text_reader text_reader_of(const operand *o) {
+  const bool large = type_offset_width(o->a.type->kind) == 8;
+  return (text_reader){large ? NULL : o->a.values, large ? o->a.values : NULL,
+                       (const char *)o->a.data, o->is_scalar ? 0 : 1};
+}
+static inline str text_at(const text_reader *r, size_t i) {
+  i *= r->step;
+  if (r->small != NULL) {
+    return str_slice(r->data + r->small[i], (size_t)(r->small[i + 1] - r->small[i]));
+  }
+  return str_slice(r->data + r->large[i], (size_t)(r->large[i + 1] - r->large[i]));
+}
+
 /** Positions of the set bits among words[0..word_count(rows)), ascending. @return their number. */
 size_t bits_positions(const uint64_t *words, size_t rows, uint32_t *positions);
 size_t words_count(const uint64_t *words, size_t rows);

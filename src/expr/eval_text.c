@@ -10,46 +10,68 @@
  */
 #include <utf8proc.h>
 
-#include "arrow/builder.h"
+#include "expr/block.h"
 #include "expr/eval_private.h"
 #include "expr/unicode.h"
 
-static glv_status append_pair(builder *b, str l, str r, glv_error *err) {
-  const size_t size = l.size + r.size;
-  char few[256];
-  if (size <= sizeof few) {
-    if (l.size > 0) {
-      memcpy(few, l.data, l.size);
+/* Bytes of all results; null rows may hold bytes, which are not counted. */
+static size_t concat_size(const array *a, const text_reader *l, const text_reader *r, size_t rows) {
+  size_t size = 0;
+  for (size_t i = 0; i < rows; i++) {
+    if (array_is_valid(a, i)) {
+      size += text_at(l, i).size + text_at(r, i).size;
     }
-    if (r.size > 0) {
-      memcpy(few + l.size, r.data, r.size);
-    }
-    return builder_append_str(b, str_slice(few, size), err);
   }
-  CLEANUP(buf_dispose) buf out;
-  buf_init(&out, b->env, SIZE_MAX);
-  TRY(buf_reserve(&out, size, err));
-  TRY(buf_append_str(&out, l, err));
-  TRY(buf_append_str(&out, r, err));
-  return builder_append_str(b, buf_str(&out), err);
+  return size;
+}
+
+static void put_offset(const array *a, void *offsets, size_t i, size_t value) {
+  if (type_offset_width(a->type->kind) == 8) {
+    ((int64_t *)offsets)[i] = (int64_t)value;
+  } else {
+    ((int32_t *)offsets)[i] = (int32_t)value;
+  }
+}
+
+static char *append(char *to, str text) {
+  if (text.size > 0) {
+    memcpy(to, text.data, text.size);
+  }
+  return to + text.size;
+}
+
+static void concat_rows(const array *a, const text_reader *l, const text_reader *r, void *offsets,
+                        char *data) {
+  char *to = data;
+  put_offset(a, offsets, 0, 0);
+  for (size_t i = 0; i < a->length; i++) {
+    if (array_is_valid(a, i)) {
+      to = append(append(to, text_at(l, i)), text_at(r, i));
+    }
+    put_offset(a, offsets, i + 1, (size_t)(to - data));
+  }
 }
 
 glv_status eval_concat(const eval *v, const node *n, const operand *left, const operand *right,
                        operand *ret, glv_error *err) {
-  bool is_scalar = false;
-  const size_t rows = eval_rows(v, left, right, &is_scalar);
-  CLEANUP(builder_dispose) builder b;
-  builder_init(&b, v->env, n->type);
-  TRY(builder_reserve(&b, rows, 0, err));
-  for (size_t i = 0; i < rows; i++) {
-    if (operand_is_valid(left, i) && operand_is_valid(right, i)) {
-      TRY(append_pair(&b, operand_str(left, i), operand_str(right, i), err));
-    } else {
-      TRY(builder_append_null(&b, err));
-    }
+  CLEANUP(operand_dispose) operand o = {0};
+  const size_t rows = eval_rows(v, left, right, &o.is_scalar);
+  const size_t width = type_offset_width(n->type->kind);
+  array *a = &o.a;
+  *a = (array){.type = n->type, .length = rows};
+  TRY(eval_validity(v->env, left, right, rows, a, err));
+  const text_reader l = text_reader_of(left);
+  const text_reader r = text_reader_of(right);
+  const size_t size = concat_size(a, &l, &r, rows);
+  if (width == 4 && size > INT32_MAX) {
+    return FAIL(err, GLV_E_LIMIT, "%zu bytes of text do not fit into one array", size);
   }
-  TRY(builder_finish(&b, &ret->a, err));
-  ret->is_scalar = is_scalar;
+  TRY(buffer_new(v->env, (rows + 1) * width, &a->owners[1], err));
+  TRY(buffer_new(v->env, size, &a->owners[2], err));
+  a->values = a->owners[1]->data;
+  a->data = a->owners[2]->data;
+  concat_rows(a, &l, &r, a->owners[1]->data, (char *)a->owners[2]->data);
+  *ret = operand_move(&o);
   return GLV_OK;
 }
 
@@ -225,12 +247,8 @@ static glv_status like_one(const eval *v, const node *n, const operand *left, st
                            size_t rows, uint64_t *words, glv_error *err) {
   struct pattern p;
   TRY(parse_pattern(v->scratch, pattern, n->op != 0, &p, err));
-  for (size_t i = 0; i < rows; i++) {
-    if (operand_is_valid(left, i)) {
-      const bool value = matches(&p, operand_str(left, i)) != n->negated;
-      words[i / 64] |= (uint64_t)value << (i % 64);
-    }
-  }
+  const text_reader r = text_reader_of(left);
+  BLOCK_LOOP(rows, words, =, bytes[j] = matches(&p, text_at(&r, i + j)) != n->negated);
   return GLV_OK;
 }
 

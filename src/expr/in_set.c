@@ -4,6 +4,7 @@
  * an open-addressing table. Longer values, strings and bytes are found by their hash.
  */
 #include "base/hash.h"
+#include "expr/block.h"
 #include "expr/eval_private.h"
 
 enum { FEW = 6 };
@@ -151,15 +152,13 @@ static bool find_text(const struct in_set *s, str text) {
   return false;
 }
 
-/* One pass per key, 64 rows a word. */
+/* One pass per key. */
 #define PROBE_FEW(ctype)                                                                           \
   do {                                                                                             \
     const ctype *from = values->values;                                                            \
     for (size_t k = 0; k < s->count; k++) {                                                        \
       const ctype key = (ctype)s->keys[k];                                                         \
-      for (size_t i = 0; i < values->length; i++) {                                                \
-        words[i / 64] |= (uint64_t)(from[i] == key) << (i % 64);                                   \
-      }                                                                                            \
+      BLOCK_LOOP(values->length, words, |=, bytes[j] = (uint8_t)(from[i + j] == key));             \
     }                                                                                              \
   } while (0)
 
@@ -180,28 +179,54 @@ static void probe_few(const struct in_set *s, size_t width, const array *values,
   }
 }
 
+/* The keys of a column against the table; the loop over rows is per width. */
+#define PROBE_TABLE(ctype)                                                                         \
+  do {                                                                                             \
+    const ctype *from = values->values;                                                            \
+    BLOCK_LOOP(values->length, words, =, bytes[j] = find_key(s, from[i + j]));                     \
+  } while (0)
+
+static void probe_table(const struct in_set *s, size_t width, const array *values,
+                        uint64_t *words) {
+  switch (width) {
+  case 1:
+    PROBE_TABLE(uint8_t);
+    break;
+  case 2:
+    PROBE_TABLE(uint16_t);
+    break;
+  case 4:
+    PROBE_TABLE(uint32_t);
+    break;
+  default:
+    PROBE_TABLE(uint64_t);
+    break;
+  }
+}
+
+static bool find_any(const struct in_set *s, size_t width, const array *values, size_t i) {
+  if (!array_is_valid(values, i)) {
+    return false;
+  }
+  if (width == 0) {
+    return find_text(s, bytes_at(values, i));
+  }
+  const uint64_t key = key_at(values, width, i);
+  for (size_t k = 0; k < s->count; k++) {
+    if (s->keys[k] == key) {
+      return true;
+    }
+  }
+  return s->mask != 0 && find_key(s, key);
+}
+
 void in_set_probe(const struct in_set *s, const array *values, uint64_t *words) {
   const size_t width = key_width(s->type);
-  const bool bits = s->type->kind == TYPE_BOOL;
-  if (width != 0 && s->mask == 0 && !bits) {
+  if (width == 0 || s->type->kind == TYPE_BOOL) {
+    BLOCK_LOOP(values->length, words, =, bytes[j] = find_any(s, width, values, i + j));
+  } else if (s->mask == 0) {
     probe_few(s, width, values, words);
-    return;
-  }
-  for (size_t i = 0; i < values->length; i++) {
-    bool found = false;
-    if (!array_is_valid(values, i)) {
-      continue;
-    }
-    if (width == 0) {
-      found = find_text(s, bytes_at(values, i));
-    } else if (s->mask != 0) {
-      found = find_key(s, key_at(values, width, i));
-    } else {
-      const uint64_t key = key_at(values, width, i);
-      for (size_t k = 0; k < s->count && !found; k++) {
-        found = s->keys[k] == key;
-      }
-    }
-    words[i / 64] |= (uint64_t)found << (i % 64);
+  } else {
+    probe_table(s, width, values, words);
   }
 }
