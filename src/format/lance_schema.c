@@ -220,6 +220,24 @@ static glv_status write_metadata(arena *a, metadata m, Lance__File__Field *to, g
   return to->metadata != NULL ? GLV_OK : error_nomem(err, m.count * sizeof(void *));
 }
 
+/* Key columns are marked twice: by metadata, and by numbers of their own in the message. */
+static void write_key_numbers(metadata m, Lance__File__Field *to) {
+  uint64_t position;
+  if (str_to_u64(metadata_get(m, STR("lance-schema:unenforced-primary-key:position"), NULL),
+                 &position) &&
+      position <= UINT32_MAX) {
+    to->unenforced_primary_key = true;
+    to->unenforced_primary_key_position = (uint32_t)position;
+  } else if (is_true(metadata_get(m, STR("lance-schema:unenforced-primary-key"), NULL))) {
+    to->unenforced_primary_key = true;
+  }
+  if (str_to_u64(metadata_get(m, STR("lance-schema:unenforced-clustering-key:position"), NULL),
+                 &position) &&
+      position <= UINT32_MAX) {
+    to->unenforced_clustering_key_position = (uint32_t)position;
+  }
+}
+
 static glv_status write_field(arena *a, const lance_field *f, Lance__File__Field **ret,
                               glv_error *err) {
   if (f->raw.size != 0) {
@@ -243,6 +261,7 @@ static glv_status write_field(arena *a, const lance_field *f, Lance__File__Field
   m->nullable = f->arrow.nullable;
   m->encoding = f->encoding;
   TRY(write_metadata(a, f->arrow.metadata, m, err));
+  write_key_numbers(f->arrow.metadata, m);
   *ret = m;
   return GLV_OK;
 }
