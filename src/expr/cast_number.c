@@ -1,0 +1,220 @@
+/* Casts among booleans, integers and floats (sql-expressions 11.3).
+ *
+ * Pairs that cannot fail and occur often have a loop of their own. All others go in two steps over
+ * runs of values: widen to int64, uint64 or double, which is exact, then narrow with a check. A run
+ * is converted without looking at validity, which vectorizes; only a run in which something did not
+ * fit is looked at value by value. */
+#include <stdio.h>
+
+#include "expr/cast_private.h"
+
+enum { RUN = 512 };
+
+enum wide_kind { WIDE_INT, WIDE_UINT, WIDE_FLOAT };
+
+typedef struct wide_run {
+  enum wide_kind kind;
+  union {
+    int64_t ints[RUN];
+    uint64_t uints[RUN];
+    double floats[RUN];
+  } v;
+} wide_run;
+
+#define WIDEN(kind_, ctype, member, wide)                                                          \
+  case kind_:                                                                                      \
+    for (size_t i = 0; i < count; i++) {                                                           \
+      r->v.member[i] = (wide)((const ctype *)a->values)[first + i];                                \
+    }                                                                                              \
+    break
+
+static void widen(const array *a, type_kind kind, size_t first, size_t count, wide_run *r) {
+  r->kind = type_is_float(kind) ? WIDE_FLOAT : kind == TYPE_UINT64 ? WIDE_UINT : WIDE_INT;
+  switch (kind) {
+    WIDEN(TYPE_INT8, int8_t, ints, int64_t);
+    WIDEN(TYPE_INT16, int16_t, ints, int64_t);
+    WIDEN(TYPE_INT32, int32_t, ints, int64_t);
+    WIDEN(TYPE_INT64, int64_t, ints, int64_t);
+    WIDEN(TYPE_UINT8, uint8_t, ints, int64_t);
+    WIDEN(TYPE_UINT16, uint16_t, ints, int64_t);
+    WIDEN(TYPE_UINT32, uint32_t, ints, int64_t);
+    WIDEN(TYPE_UINT64, uint64_t, uints, uint64_t);
+    WIDEN(TYPE_FLOAT32, float, floats, double);
+    WIDEN(TYPE_FLOAT64, double, floats, double);
+  default: /* bool */
+    for (size_t i = 0; i < count; i++) {
+      r->v.ints[i] = array_bool(a, first + i);
+    }
+  }
+}
+
+/* Smallest and largest value of a target as the wide kinds see them; floats: exclusive bounds, the
+ * target's range after truncation. */
+typedef struct limits {
+  int64_t low, high;
+  uint64_t uhigh;
+  double above, below;
+} limits;
+
+static limits limits_of(type_kind kind) {
+  switch (kind) {
+  case TYPE_INT8:
+    return (limits){INT8_MIN, INT8_MAX, INT8_MAX, -129.0, 128.0};
+  case TYPE_INT16:
+    return (limits){INT16_MIN, INT16_MAX, INT16_MAX, -32769.0, 32768.0};
+  case TYPE_INT32:
+    return (limits){INT32_MIN, INT32_MAX, INT32_MAX, -2147483649.0, 2147483648.0};
+  case TYPE_UINT8:
+    return (limits){0, UINT8_MAX, UINT8_MAX, -1.0, 256.0};
+  case TYPE_UINT16:
+    return (limits){0, UINT16_MAX, UINT16_MAX, -1.0, 65536.0};
+  case TYPE_UINT32:
+    return (limits){0, UINT32_MAX, UINT32_MAX, -1.0, 4294967296.0};
+  case TYPE_UINT64:
+    return (limits){0, INT64_MAX, UINT64_MAX, -1.0, 18446744073709551616.0};
+  default: /* int64: the double below -2^63 is -2^63 - 2048 */
+    return (limits){INT64_MIN, INT64_MAX, INT64_MAX, -9223372036854777856.0, 9223372036854775808.0};
+  }
+}
+
+static bool wide_fits(const wide_run *r, size_t i, const limits *l) {
+  switch (r->kind) {
+  case WIDE_INT:
+    return r->v.ints[i] >= l->low && r->v.ints[i] <= l->high;
+  case WIDE_UINT:
+    return r->v.uints[i] <= l->uhigh;
+  case WIDE_FLOAT:
+    return r->v.floats[i] > l->above && r->v.floats[i] < l->below;
+  }
+  return false;
+}
+
+static bool all_fit(const wide_run *r, size_t count, const limits *l) {
+  bool ok = true;
+  switch (r->kind) {
+  case WIDE_INT:
+    for (size_t i = 0; i < count; i++) {
+      ok &= r->v.ints[i] >= l->low && r->v.ints[i] <= l->high;
+    }
+    break;
+  case WIDE_UINT:
+    for (size_t i = 0; i < count; i++) {
+      ok &= r->v.uints[i] <= l->uhigh;
+    }
+    break;
+  case WIDE_FLOAT:
+    for (size_t i = 0; i < count; i++) {
+      ok &= r->v.floats[i] > l->above && r->v.floats[i] < l->below;
+    }
+    break;
+  }
+  return ok;
+}
+
+static const char *wide_text(const wide_run *r, size_t i, char text[64]) {
+  switch (r->kind) {
+  case WIDE_INT:
+    snprintf(text, 64, "%lld", (long long)r->v.ints[i]);
+    break;
+  case WIDE_UINT:
+    snprintf(text, 64, "%llu", (unsigned long long)r->v.uints[i]);
+    break;
+  case WIDE_FLOAT:
+    snprintf(text, 64, "%.17g", r->v.floats[i]);
+    break;
+  }
+  return text;
+}
+
+/* Refuse the values that do not fit and put 0 in their place. */
+static glv_status reject_run(const cast_job *job, wide_run *r, size_t first, size_t count,
+                             const limits *l, array *ret, glv_error *err) {
+  for (size_t i = 0; i < count; i++) {
+    if (!wide_fits(r, i, l)) {
+      TRY(cast_reject(job, ret, first + i, err, "Can't cast value %s to type %s",
+                      wide_text(r, i, (char[64]){0}), TYPE_TEXT(job->to)));
+      r->v.ints[i] = 0; /* all bits zero is 0 in every member */
+    }
+  }
+  return GLV_OK;
+}
+
+#define NARROW_RUN(ctype, member)                                                                  \
+  for (size_t i = 0; i < count; i++) {                                                             \
+    ((ctype *)values)[first + i] = (ctype)r->v.member[i];                                          \
+  }
+
+#define NARROW(kind_, ctype)                                                                       \
+  case kind_:                                                                                      \
+    switch (r->kind) {                                                                             \
+    case WIDE_INT:                                                                                 \
+      NARROW_RUN(ctype, ints) break;                                                               \
+    case WIDE_UINT:                                                                                \
+      NARROW_RUN(ctype, uints) break;                                                              \
+    case WIDE_FLOAT:                                                                               \
+      NARROW_RUN(ctype, floats) break;                                                             \
+    }                                                                                              \
+    break
+
+static void narrow(const wide_run *r, type_kind kind, void *values, size_t first, size_t count) {
+  switch (kind) {
+    NARROW(TYPE_INT8, int8_t);
+    NARROW(TYPE_INT16, int16_t);
+    NARROW(TYPE_INT32, int32_t);
+    NARROW(TYPE_INT64, int64_t);
+    NARROW(TYPE_UINT8, uint8_t);
+    NARROW(TYPE_UINT16, uint16_t);
+    NARROW(TYPE_UINT32, uint32_t);
+    NARROW(TYPE_UINT64, uint64_t);
+    NARROW(TYPE_FLOAT32, float);
+    NARROW(TYPE_FLOAT64, double);
+  default: /* bool: everything but zero, NaN included */
+    for (size_t i = 0; i < count; i++) {
+      const bool zero = r->kind == WIDE_FLOAT ? r->v.floats[i] == 0.0 : r->v.ints[i] == 0;
+      bit_put(values, first + i, !zero);
+    }
+  }
+}
+
+#define DIRECT(from_, to_, from_type, to_type)                                                     \
+  if (from == (from_) && to == (to_)) {                                                            \
+    for (size_t i = 0; i < a->length; i++) {                                                       \
+      ((to_type *)values)[i] = (to_type)((const from_type *)a->values)[i];                         \
+    }                                                                                              \
+    return true;                                                                                   \
+  }
+
+/* The pairs that arithmetic makes of columns of different widths. */
+static bool cast_direct(const array *a, type_kind from, type_kind to, void *values) {
+  DIRECT(TYPE_INT32, TYPE_INT64, int32_t, int64_t)
+  DIRECT(TYPE_INT32, TYPE_FLOAT64, int32_t, double)
+  DIRECT(TYPE_INT64, TYPE_FLOAT64, int64_t, double)
+  DIRECT(TYPE_FLOAT32, TYPE_FLOAT64, float, double)
+  return false;
+}
+
+glv_status cast_numbers_as(const cast_job *job, type_kind from, type_kind to, array *ret,
+                           glv_error *err) {
+  CLEANUP(array_unref) array a = {0};
+  void *values;
+  TRY(cast_begin(job, &a, &values, err));
+  const bool checked = type_is_integer(to);
+  const limits l = limits_of(to);
+  const size_t length = cast_direct(job->from, from, to, values) ? 0 : a.length;
+  for (size_t first = 0; first < length; first += RUN) {
+    wide_run r;
+    const size_t count = size_min(RUN, length - first);
+    widen(job->from, from, first, count, &r);
+    if (checked && !all_fit(&r, count, &l)) {
+      TRY(reject_run(job, &r, first, count, &l, &a, err));
+    }
+    narrow(&r, to, values, first, count);
+  }
+  *ret = a;
+  a = (array){0};
+  return GLV_OK;
+}
+
+glv_status cast_numbers(const cast_job *job, array *ret, glv_error *err) {
+  return cast_numbers_as(job, job->from->type->kind, job->to->kind, ret, err);
+}

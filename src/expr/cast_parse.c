@@ -1,0 +1,138 @@
+/* Strings as numbers, booleans, decimals, dates and timestamps (sql-expressions 11.3): all of the
+ * text must be the value. */
+#include "base/int128.h"
+#include "base/number.h"
+#include "expr/cast_private.h"
+#include "expr/temporal.h"
+#include "expr/unicode.h"
+
+/* [sign] digits; the magnitude in *ret. */
+static bool parse_integer(str text, uint64_t *ret, bool *ret_negative) {
+  *ret_negative = text.size > 0 && text.data[0] == '-';
+  if (*ret_negative || (text.size > 0 && text.data[0] == '+')) {
+    text = str_slice(text.data + 1, text.size - 1);
+  }
+  return str_to_u64(text, ret);
+}
+
+/* Whether the integer is in [-low, high]. */
+static bool parse_bounded(str text, uint64_t low, uint64_t high, uint64_t *ret) {
+  uint64_t magnitude;
+  bool negative;
+  if (!parse_integer(text, &magnitude, &negative) || magnitude > (negative ? low : high)) {
+    return false;
+  }
+  *ret = negative ? 0 - magnitude : magnitude;
+  return true;
+}
+
+#define STORE_INTEGER(kind, ctype, low, high)                                                      \
+  case kind: {                                                                                     \
+    uint64_t v = 0;                                                                                \
+    const bool ok = parse_bounded(text, (low), (high), &v);                                        \
+    ((ctype *)values)[i] = (ctype)v;                                                               \
+    return ok;                                                                                     \
+  }
+
+static bool parse_bool(str text, bool *ret) {
+  static const char *const yes[] = {"t", "tr", "tru", "true", "y", "ye", "yes", "on", "1"};
+  static const char *const no[] = {"f", "fa", "fal", "fals", "false", "n", "no", "of", "off", "0"};
+  text = unicode_trim_space(text);
+  for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) {
+    if (str_equal_ascii_case(text, str_of(yes[i]))) {
+      *ret = true;
+      return true;
+    }
+  }
+  for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
+    if (str_equal_ascii_case(text, str_of(no[i]))) {
+      *ret = false;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool store_timestamp(temporal_parser *p, str text, const type *t, int64_t *ret,
+                            const char **why) {
+  instant at;
+  *why = temporal_parse_timestamp(p, text, &at);
+  *ret = 0;
+  if (*why != NULL) {
+    return false;
+  }
+  if (!temporal_ticks(at, t->unit, ret)) {
+    *why = "the value is out of range of the unit";
+    return false;
+  }
+  return true;
+}
+
+/* Parse one text into values[i]; false when it is not a value of the type. */
+static bool store_value(temporal_parser *p, str text, const type *t, void *values, size_t i,
+                        const char **why) {
+  switch (t->kind) {
+    STORE_INTEGER(TYPE_INT8, int8_t, 128, INT8_MAX)
+    STORE_INTEGER(TYPE_INT16, int16_t, 32768, INT16_MAX)
+    STORE_INTEGER(TYPE_INT32, int32_t, 2147483648, INT32_MAX)
+    STORE_INTEGER(TYPE_INT64, int64_t, UINT64_C(1) << 63, INT64_MAX)
+    STORE_INTEGER(TYPE_UINT8, uint8_t, 0, UINT8_MAX)
+    STORE_INTEGER(TYPE_UINT16, uint16_t, 0, UINT16_MAX)
+    STORE_INTEGER(TYPE_UINT32, uint32_t, 0, UINT32_MAX)
+    STORE_INTEGER(TYPE_UINT64, uint64_t, 0, UINT64_MAX)
+  case TYPE_FLOAT32:
+    return number_parse32(text, &((float *)values)[i]);
+  case TYPE_FLOAT64:
+    return number_parse64(text, &((double *)values)[i]);
+  case TYPE_BOOL: {
+    bool v = false;
+    const bool ok = parse_bool(text, &v);
+    bit_put(values, i, v);
+    return ok;
+  }
+  case TYPE_DECIMAL128:
+    return cast_parse_decimal(text, t, (uint8_t *)values + i * sizeof(int128));
+  case TYPE_DATE32: {
+    int64_t days = 0;
+    const bool ok = temporal_parse_date(p, text, &days);
+    ((int32_t *)values)[i] = (int32_t)days;
+    return ok;
+  }
+  default:
+    return store_timestamp(p, text, t, &((int64_t *)values)[i], why);
+  }
+}
+
+static glv_status parse_values(const cast_job *job, temporal_parser *p, array *a, void *values,
+                               glv_error *err) {
+  for (size_t i = 0; i < a->length; i++) {
+    if (!array_is_valid(job->from, i)) {
+      continue; /* the value stays zero */
+    }
+    const str text = array_str(job->from, i);
+    const char *why = NULL;
+    if (!store_value(p, text, job->to, values, i, &why)) {
+      TRY(cast_reject(job, a, i, err, "Cannot cast string '%.*s' to value of %s type%s%s",
+                      STR_ARG(text), TYPE_TEXT(job->to), why != NULL ? ": " : "",
+                      why != NULL ? why : ""));
+    }
+  }
+  return GLV_OK;
+}
+
+glv_status cast_from_text(const cast_job *job, array *ret, glv_error *err) {
+  CLEANUP(array_unref) array a = {0};
+  CLEANUP(zone_cleanup) zone *z = NULL;
+  TRY(cast_zone_of(job->env, job->to, &z, err));
+  CLEANUP(temporal_parser_dispose) temporal_parser p;
+  temporal_parser_init(&p, job->env, z);
+  void *values;
+  TRY(cast_begin(job, &a, &values, err));
+  if (job->to->kind != TYPE_BOOL) {
+    memset(values, 0, a.length * type_width(job->to));
+  }
+  TRY(parse_values(job, &p, &a, values, err));
+  *ret = a;
+  a = (array){0};
+  return GLV_OK;
+}

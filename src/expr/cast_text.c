@@ -1,0 +1,206 @@
+/* Any value as text (sql-expressions 11.4), and strings and binaries among each other. Texts of
+ * fixed-width values are written one by one into a growing column; between strings the bytes are
+ * shared and only the offsets are written anew. */
+#include "arrow/builder.h"
+#include "base/int128.h"
+#include "base/number.h"
+#include "expr/cast_private.h"
+#include "expr/temporal.h"
+
+enum { VALUE_TEXT_SIZE = 192 };
+
+/* ---- texts of values ---- */
+
+static size_t print_u64(uint64_t value, char *text) {
+  char reversed[20];
+  size_t n = 0;
+  do {
+    reversed[n++] = (char)('0' + value % 10);
+    value /= 10;
+  } while (value != 0);
+  for (size_t i = 0; i < n; i++) {
+    text[i] = reversed[n - 1 - i];
+  }
+  return n;
+}
+
+static size_t print_i64(int64_t value, char *text) {
+  if (value >= 0) {
+    return print_u64((uint64_t)value, text);
+  }
+  text[0] = '-';
+  return 1 + print_u64(0 - (uint64_t)value, text + 1);
+}
+
+/* float32 writes other exponents plainly than float64. */
+static size_t print_float(float value, char *text) {
+  enum { PLAIN_FIRST = -6, PLAIN_END = 13 };
+  if (!(value - value == 0)) {
+    return number_print32(value, text);
+  }
+  const number_digits d = number_shortest32(value);
+  return number_layout(&d, PLAIN_FIRST, PLAIN_END, text);
+}
+
+static size_t print_bool(bool value, char *text) {
+  memcpy(text, value ? "true" : "false", 5);
+  return value ? 4 : 5;
+}
+
+/* The text of valid row i; 0 = it has none, because it is outside of the calendar. */
+static size_t print_value(const array *a, const zone *z, size_t i, char text[VALUE_TEXT_SIZE]) {
+  switch (a->type->kind) {
+  case TYPE_BOOL:
+    return print_bool(array_bool(a, i), text);
+  case TYPE_INT8:
+    return print_i64(ARRAY_VALUES(a, int8_t)[i], text);
+  case TYPE_INT16:
+    return print_i64(ARRAY_VALUES(a, int16_t)[i], text);
+  case TYPE_INT32:
+    return print_i64(ARRAY_VALUES(a, int32_t)[i], text);
+  case TYPE_INT64:
+    return print_i64(ARRAY_VALUES(a, int64_t)[i], text);
+  case TYPE_UINT8:
+    return print_u64(ARRAY_VALUES(a, uint8_t)[i], text);
+  case TYPE_UINT16:
+    return print_u64(ARRAY_VALUES(a, uint16_t)[i], text);
+  case TYPE_UINT32:
+    return print_u64(ARRAY_VALUES(a, uint32_t)[i], text);
+  case TYPE_UINT64:
+    return print_u64(ARRAY_VALUES(a, uint64_t)[i], text);
+  case TYPE_FLOAT32:
+    return print_float(ARRAY_VALUES(a, float)[i], text);
+  case TYPE_FLOAT64:
+    return number_print64(ARRAY_VALUES(a, double)[i], text);
+  case TYPE_DECIMAL128:
+    return int128_print(int128_load((const uint8_t *)a->values + i * sizeof(int128)),
+                        a->type->scale, text);
+  case TYPE_DATE32: {
+    const int64_t days = ARRAY_VALUES(a, int32_t)[i];
+    const bool in_range = days >= TEMPORAL_FIRST_DAY && days <= TEMPORAL_LAST_DAY;
+    return in_range ? calendar_print_date(days, text) : 0;
+  }
+  default: { /* timestamp */
+    const instant t = temporal_instant(ARRAY_VALUES(a, int64_t)[i], a->type->unit);
+    return temporal_in_range(t) ? temporal_print(t, z, text) : 0;
+  }
+  }
+}
+
+static glv_status print_values(const cast_job *job, array *ret, glv_error *err) {
+  CLEANUP(zone_cleanup) zone *z = NULL;
+  CLEANUP(builder_dispose) builder b;
+  builder_init(&b, job->env, job->to);
+  TRY(cast_zone_of(job->env, job->from->type, &z, err));
+  TRY(builder_reserve(&b, job->from->length, job->from->length * 8, err));
+  for (size_t i = 0; i < job->from->length; i++) {
+    char text[VALUE_TEXT_SIZE];
+    if (!array_is_valid(job->from, i)) {
+      TRY(builder_append_null(&b, err));
+      continue;
+    }
+    const size_t size = print_value(job->from, z, i, text);
+    if (size == 0) {
+      /* The reference fails here even when trying. */
+      return FAIL(err, GLV_E_SQL_EXEC, "Failed to convert a %s to text: it is out of range",
+                  TYPE_TEXT(job->from->type));
+    }
+    TRY(builder_append_str(&b, str_slice(text, size), err));
+  }
+  return builder_finish(&b, ret, err);
+}
+
+/* ---- strings and binaries ---- */
+
+/* The same bytes with offsets of the other width. */
+static glv_status convert_offsets(const cast_job *job, array *ret, glv_error *err) {
+  const array *from = job->from;
+  const size_t width = type_offset_width(job->to->kind);
+  if (width == type_offset_width(from->type->kind)) {
+    *ret = kernel_retype(from, job->to);
+    return GLV_OK;
+  }
+  buffer *offsets;
+  const size_t count = from->length + 1;
+  if (width == 4) {
+    const int64_t *wide = ARRAY_VALUES(from, int64_t);
+    if (wide[count - 1] - wide[0] > INT32_MAX) {
+      return FAIL(err, GLV_E_LIMIT, "%lld bytes of text do not fit into one array of type %s",
+                  (long long)(wide[count - 1] - wide[0]), TYPE_TEXT(job->to));
+    }
+    TRY(buffer_new(job->env, count * 4, &offsets, err));
+    for (size_t i = 0; i < count; i++) {
+      ((int32_t *)(void *)offsets->data)[i] = (int32_t)(wide[i] - wide[0]);
+    }
+  } else {
+    const int32_t *narrow = ARRAY_VALUES(from, int32_t);
+    TRY(buffer_new(job->env, count * 8, &offsets, err));
+    for (size_t i = 0; i < count; i++) {
+      ((int64_t *)(void *)offsets->data)[i] = narrow[i] - narrow[0];
+    }
+  }
+  const str first = from->length > 0 ? array_str(from, 0) : str_slice((const char *)from->data, 0);
+  *ret = kernel_retype(from, job->to);
+  ret->data = (const uint8_t *)first.data;
+  ret->values = offsets->data;
+  buffer_unref(ret->owners[1]);
+  ret->owners[1] = offsets;
+  return GLV_OK;
+}
+
+/* Values that are not UTF-8 fail, or become null. */
+static glv_status check_text(const cast_job *job, array *ret, glv_error *err) {
+  CLEANUP(array_unref) array a = *ret;
+  *ret = (array){0};
+  bool has_copy = false;
+  for (size_t i = 0; i < a.length; i++) {
+    if (!array_is_valid(&a, i) || str_is_utf8(array_str(&a, i))) {
+      continue;
+    }
+    if (!has_copy) {
+      /* A validity of its own: kernel_begin intersects with all bits set. */
+      CLEANUP(array_unref) array own = {0};
+      void *values;
+      const operand o = {.a = a};
+      TRY(kernel_begin(job->env, type_simple(TYPE_BOOL), &o, 1, a.length, &own, &values, err));
+      buffer_unref(a.owners[0]);
+      a.owners[0] = buffer_ref(own.owners[0]);
+      a.validity = own.validity;
+      a.bit_offset = 0;
+      has_copy = true;
+    }
+    TRY(cast_reject(job, &a, i, err, "Encountered non UTF-8 data in a value of type %s",
+                    TYPE_TEXT(job->from->type)));
+  }
+  *ret = a;
+  a = (array){0};
+  return GLV_OK;
+}
+
+glv_status cast_to_text(const cast_job *job, array *ret, glv_error *err) {
+  const enum cast_class from = cast_class_of(job->from->type->kind);
+  if (from != CAST_STRING && from != CAST_BINARY) {
+    return print_values(job, ret, err);
+  }
+  TRY(convert_offsets(job, ret, err));
+  return from == CAST_BINARY ? check_text(job, ret, err) : GLV_OK;
+}
+
+glv_status cast_to_binary(const cast_job *job, array *ret, glv_error *err) {
+  const size_t width = type_width(job->from->type);
+  if (width == 0) {
+    return convert_offsets(job, ret, err);
+  }
+  CLEANUP(builder_dispose) builder b;
+  builder_init(&b, job->env, job->to);
+  TRY(builder_reserve(&b, job->from->length, job->from->length * width, err));
+  for (size_t i = 0; i < job->from->length; i++) {
+    if (array_is_valid(job->from, i)) {
+      const char *bytes = (const char *)job->from->values + i * width;
+      TRY(builder_append_str(&b, str_slice(bytes, width), err));
+    } else {
+      TRY(builder_append_null(&b, err));
+    }
+  }
+  return builder_finish(&b, ret, err);
+}

@@ -1,0 +1,81 @@
+/* concat and concat_ws: the texts of all arguments one after another; null arguments are left out.
+ * The result is utf8, or utf8_view when an argument is another kind of string or an untyped NULL.
+ */
+#include "arrow/builder.h"
+#include "expr/function_private.h"
+
+/* Arguments from `first` on; the separator stands between those that are not null. */
+static glv_status join(const operand *arguments, size_t first, size_t count, size_t i,
+                       str separator, buf *out, glv_error *err) {
+  bool is_later = false;
+  for (size_t k = first; k < count; k++) {
+    if (!operand_is_valid(&arguments[k], i)) {
+      continue;
+    }
+    if (is_later) {
+      TRY(buf_append_str(out, separator, err));
+    }
+    TRY(buf_append_str(out, operand_str(&arguments[k], i), err));
+    is_later = true;
+  }
+  return GLV_OK;
+}
+
+static glv_status concat(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                         glv_error *err) {
+  CLEANUP(builder_dispose) builder b;
+  CLEANUP(buf_dispose) buf text;
+  builder_init(&b, f->env, f->binding->result);
+  buf_init(&text, f->env, INT32_MAX);
+  for (size_t i = 0; i < rows; i++) {
+    buf_clear(&text);
+    TRY(join(arguments, 0, f->binding->count, i, str_slice(NULL, 0), &text, err));
+    TRY(builder_append_str(&b, buf_str(&text), err));
+  }
+  return builder_finish(&b, ret, err);
+}
+
+static glv_status concat_ws(const function_frame *f, const operand *arguments, size_t rows,
+                            array *ret, glv_error *err) {
+  const size_t count = f->binding->count;
+  if (count < 2) {
+    return FAIL(err, GLV_E_SQL_EXEC,
+                "concat_ws was called with %zu arguments. It requires at "
+                "least 2.",
+                count);
+  }
+  CLEANUP(builder_dispose) builder b;
+  CLEANUP(buf_dispose) buf text;
+  builder_init(&b, f->env, f->binding->result);
+  buf_init(&text, f->env, INT32_MAX);
+  for (size_t i = 0; i < rows; i++) {
+    if (!operand_is_valid(&arguments[0], i)) {
+      TRY(builder_append_null(&b, err));
+      continue;
+    }
+    buf_clear(&text);
+    TRY(join(arguments, 1, count, i, operand_str(&arguments[0], i), &text, err));
+    TRY(builder_append_str(&b, buf_str(&text), err));
+  }
+  return builder_finish(&b, ret, err);
+}
+
+static glv_status bind_concat(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, SIZE_MAX, err));
+  type_kind result = TYPE_UTF8;
+  for (size_t i = 0; i < b->count; i++) {
+    const type_kind kind = b->arguments[i].type->kind;
+    if (kind == TYPE_NULL || kind == TYPE_LARGE_UTF8 || kind == TYPE_UTF8_VIEW) {
+      result = TYPE_UTF8_VIEW;
+    }
+    TRY(bind_text(b, i, err));
+  }
+  b->result = type_simple(result);
+  return GLV_OK;
+}
+
+const function functions_concat[] = {
+    {.name = "concat", .bind = bind_concat, .kernel = concat},
+    {.name = "concat_ws", .bind = bind_concat, .kernel = concat_ws},
+    {0},
+};

@@ -1,0 +1,154 @@
+/* round, trunc, ceil, floor. With a number of places, x is scaled by a power of ten, made whole and
+ * scaled back, all in the type of the result, so it can overflow to an infinity. */
+#include <math.h>
+
+#include "expr/cast.h"
+#include "expr/function_private.h"
+
+/* 10^n by squaring, the inverse for negative n. */
+static double power_of_ten(int32_t n) {
+  double base = 10.0;
+  double power = 1.0;
+  for (uint32_t k = n < 0 ? 0u - (uint32_t)n : (uint32_t)n; k != 0; k >>= 1) {
+    power *= (k & 1) != 0 ? base : 1.0;
+    base *= base;
+  }
+  return n < 0 ? 1.0 / power : power;
+}
+
+static float power_of_ten32(int32_t n) {
+  float base = 10.0f;
+  float power = 1.0f;
+  for (uint32_t k = n < 0 ? 0u - (uint32_t)n : (uint32_t)n; k != 0; k >>= 1) {
+    power *= (k & 1) != 0 ? base : 1.0f;
+    base *= base;
+  }
+  return n < 0 ? 1.0f / power : power;
+}
+
+typedef double (*whole64)(double x);
+typedef float (*whole32)(float x);
+
+/* One column: make whole. */
+static glv_status make_whole(const function_frame *f, const operand *o, whole64 wide,
+                             whole32 narrow, size_t rows, array *ret, glv_error *err) {
+  CLEANUP(array_unref) array a = {0};
+  void *values;
+  TRY(kernel_begin(f->env, f->binding->result, o, 1, rows, &a, &values, err));
+  if (f->binding->result->kind == TYPE_FLOAT32) {
+    for (size_t i = 0; i < rows; i++) {
+      ((float *)values)[i] = narrow(OPERAND_VALUE(o, float, i));
+    }
+  } else {
+    for (size_t i = 0; i < rows; i++) {
+      ((double *)values)[i] = wide(OPERAND_VALUE(o, double, i));
+    }
+  }
+  *ret = a;
+  a = (array){0};
+  return GLV_OK;
+}
+
+/* Two columns: the second one, int32, holds places. */
+static glv_status make_whole_at(const function_frame *f, const operand *arguments, whole64 wide,
+                                whole32 narrow, size_t rows, array *ret, glv_error *err) {
+  CLEANUP(array_unref) array a = {0};
+  void *values;
+  TRY(kernel_begin(f->env, f->binding->result, arguments, 2, rows, &a, &values, err));
+  for (size_t i = 0; i < rows; i++) {
+    const int32_t places = OPERAND_VALUE(&arguments[1], int32_t, i);
+    if (f->binding->result->kind == TYPE_FLOAT32) {
+      const float factor = power_of_ten32(places);
+      ((float *)values)[i] = narrow(OPERAND_VALUE(&arguments[0], float, i) * factor) / factor;
+    } else {
+      const double factor = power_of_ten(places);
+      ((double *)values)[i] = wide(OPERAND_VALUE(&arguments[0], double, i) * factor) / factor;
+    }
+  }
+  *ret = a;
+  a = (array){0};
+  return GLV_OK;
+}
+
+/* A column of trunc(-0.0) is 0.0; a constant keeps its sign. */
+static double trunc_positive64(double x) { return x == 0.0 ? 0.0 : trunc(x); }
+static float trunc_positive32(float x) { return x == 0.0f ? 0.0f : truncf(x); }
+
+static glv_status kernel_ceil(const function_frame *f, const operand *arguments, size_t rows,
+                              array *ret, glv_error *err) {
+  return make_whole(f, arguments, ceil, ceilf, rows, ret, err);
+}
+static glv_status kernel_floor(const function_frame *f, const operand *arguments, size_t rows,
+                               array *ret, glv_error *err) {
+  return make_whole(f, arguments, floor, floorf, rows, ret, err);
+}
+static glv_status kernel_round(const function_frame *f, const operand *arguments, size_t rows,
+                               array *ret, glv_error *err) {
+  if (f->binding->count == 1) {
+    return make_whole(f, arguments, round, roundf, rows, ret, err);
+  }
+  return make_whole_at(f, arguments, round, roundf, rows, ret, err);
+}
+
+static glv_status kernel_trunc(const function_frame *f, const operand *arguments, size_t rows,
+                               array *ret, glv_error *err) {
+  const operand *places = &arguments[1];
+  const bool has_places =
+      f->binding->count > 1 && !(places->is_scalar && array_is_valid(&places->a, 0) &&
+                                 ARRAY_VALUES(&places->a, int32_t)[0] == 0);
+  if (has_places) {
+    return make_whole_at(f, arguments, trunc, truncf, rows, ret, err);
+  }
+  if (arguments[0].is_scalar) {
+    return make_whole(f, arguments, trunc, truncf, rows, ret, err);
+  }
+  return make_whole(f, arguments, trunc_positive64, trunc_positive32, rows, ret, err);
+}
+
+/* Argument 0 is a number and becomes a float; integers become `integer`. */
+static glv_status bind_rounded(function_binding *b, type_kind integer, glv_error *err) {
+  const type *t = b->arguments[0].type;
+  if (t->kind != TYPE_NULL && !type_is_numeric(t->kind)) {
+    return bind_refuse(b, 0, "Numeric", err);
+  }
+  if (type_is_decimal(t->kind) || t->kind == TYPE_FLOAT16) {
+    return FAIL(err, GLV_E_SQL_PLAN, "function '%.*s' of %s is not supported yet", STR_ARG(b->name),
+                TYPE_TEXT(t));
+  }
+  b->targets[0] = type_simple(type_is_float(t->kind) ? t->kind : integer);
+  b->result = b->targets[0];
+  return GLV_OK;
+}
+
+static glv_status bind_places(function_binding *b, glv_error *err) {
+  if (b->count > 1) {
+    TRY(bind_int64(b, 1, err));
+    b->targets[1] = type_simple(TYPE_INT32);
+  }
+  return GLV_OK;
+}
+
+static glv_status bind_whole(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, 1, err));
+  return bind_rounded(b, TYPE_FLOAT64, err);
+}
+
+static glv_status bind_round(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, 2, err));
+  TRY(bind_rounded(b, TYPE_FLOAT64, err));
+  return bind_places(b, err);
+}
+
+static glv_status bind_trunc(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, 2, err));
+  TRY(bind_rounded(b, b->count > 1 ? TYPE_FLOAT32 : TYPE_FLOAT64, err));
+  return bind_places(b, err);
+}
+
+const function functions_round[] = {
+    {.name = "ceil", .bind = bind_whole, .kernel = kernel_ceil},
+    {.name = "floor", .bind = bind_whole, .kernel = kernel_floor},
+    {.name = "round", .bind = bind_round, .kernel = kernel_round},
+    {.name = "trunc", .bind = bind_trunc, .kernel = kernel_trunc},
+    {0},
+};

@@ -1,0 +1,227 @@
+/* Parts of texts by code points, and texts made longer: substr, left, right, lpad, rpad, repeat. */
+#include "arrow/builder.h"
+#include "expr/function_private.h"
+#include "expr/unicode.h"
+
+typedef glv_status (*row_function)(const function_frame *f, const operand *arguments, size_t i,
+                                   builder *b, glv_error *err);
+
+/* Rows in which an argument is null are null; row appends exactly one value for each other. */
+static glv_status for_rows(const function_frame *f, const operand *arguments, size_t rows,
+                           row_function row, array *ret, glv_error *err) {
+  CLEANUP(builder_dispose) builder b;
+  builder_init(&b, f->env, f->binding->result);
+  for (size_t i = 0; i < rows; i++) {
+    if (!kernel_row_is_valid(arguments, f->binding->count, i)) {
+      TRY(builder_append_null(&b, err));
+    } else {
+      TRY(row(f, arguments, i, &b, err));
+    }
+  }
+  return builder_finish(&b, ret, err);
+}
+
+/* The code points [first, end) of text; both are clamped to the text. */
+static str code_points(str text, int64_t first, int64_t end) {
+  const size_t most = text.size; /* no text has more code points than bytes */
+  const size_t skip = first < 0 ? 0 : first > (int64_t)most ? most : (size_t)first;
+  const size_t stop = end < 0 ? 0 : end > (int64_t)most ? most : (size_t)end;
+  const size_t begin = unicode_offset(text, skip);
+  const str rest = str_slice(text.data + begin, text.size - begin);
+  return str_slice(rest.data, stop > skip ? unicode_offset(rest, stop - skip) : 0);
+}
+
+/* Positions before the first character count as characters that are not there. */
+static glv_status substr_row(const function_frame *f, const operand *arguments, size_t i,
+                             builder *b, glv_error *err) {
+  const str text = operand_str(&arguments[0], i);
+  const int64_t start = OPERAND_VALUE(&arguments[1], int64_t, i);
+  int64_t end = INT64_MAX;
+  if (f->binding->count > 2) {
+    const int64_t count = OPERAND_VALUE(&arguments[2], int64_t, i);
+    if (count < 0) {
+      return FAIL(err, GLV_E_SQL_EXEC,
+                  "negative substring length not allowed: substr(<str>, %lld, %lld)",
+                  (long long)start, (long long)count);
+    }
+    if (__builtin_add_overflow(start, count, &end)) {
+      end = INT64_MAX;
+    }
+    end = end == INT64_MIN ? end : end - 1; /* from 1-based to 0-based */
+  }
+  const int64_t first = start < 1 ? 0 : start - 1;
+  return builder_append_str(b, code_points(text, first, end), err);
+}
+
+static glv_status substr(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                         glv_error *err) {
+  return for_rows(f, arguments, rows, substr_row, ret, err);
+}
+
+/* n < 0: all but the last |n|. */
+static glv_status left_row(const function_frame *f, const operand *arguments, size_t i, builder *b,
+                           glv_error *err) {
+  (void)f;
+  const str text = operand_str(&arguments[0], i);
+  int64_t n = OPERAND_VALUE(&arguments[1], int64_t, i);
+  if (n < 0) {
+    n = n < -(int64_t)text.size ? 0 : (int64_t)unicode_count(text) + n;
+  }
+  return builder_append_str(b, code_points(text, 0, n), err);
+}
+
+/* n < 0: all but the first |n|. */
+static glv_status right_row(const function_frame *f, const operand *arguments, size_t i, builder *b,
+                            glv_error *err) {
+  (void)f;
+  const str text = operand_str(&arguments[0], i);
+  const int64_t n = OPERAND_VALUE(&arguments[1], int64_t, i);
+  int64_t first;
+  if (n < 0) {
+    first = n < -(int64_t)text.size ? (int64_t)text.size : -n;
+  } else {
+    const int64_t count = (int64_t)unicode_count(text);
+    first = n > count ? 0 : count - n;
+  }
+  return builder_append_str(b, code_points(text, first, INT64_MAX), err);
+}
+
+static glv_status left(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                       glv_error *err) {
+  return for_rows(f, arguments, rows, left_row, ret, err);
+}
+static glv_status right(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                        glv_error *err) {
+  return for_rows(f, arguments, rows, right_row, ret, err);
+}
+
+/* Append `count` code points of pad, repeated, to out. */
+static glv_status append_padding(buf *out, str pad, size_t count, glv_error *err) {
+  const size_t in_pad = unicode_count(pad);
+  if (pad.size == 1) {
+    return buf_append_fill(out, pad.data[0], count, err);
+  }
+  for (; count >= in_pad; count -= in_pad) {
+    TRY(buf_append_str(out, pad, err));
+  }
+  return buf_append(out, pad.data, unicode_offset(pad, count), err);
+}
+
+static glv_status pad_row(const function_frame *f, const operand *arguments, size_t i, bool at_left,
+                          builder *b, glv_error *err) {
+  const str text = operand_str(&arguments[0], i);
+  const str pad = f->binding->count > 2 ? operand_str(&arguments[2], i) : STR(" ");
+  const int64_t wanted = OPERAND_VALUE(&arguments[1], int64_t, i);
+  if (wanted > INT32_MAX) {
+    return FAIL(err, GLV_E_SQL_EXEC, "%s: requested length %lld is too large",
+                f->binding->function->name, (long long)wanted);
+  }
+  const int64_t count = (int64_t)unicode_count(text);
+  if (wanted <= count || pad.size == 0) {
+    return builder_append_str(b, code_points(text, 0, wanted), err);
+  }
+  CLEANUP(buf_dispose) buf out;
+  buf_init(&out, f->env, INT32_MAX);
+  if (!at_left) {
+    TRY(buf_append_str(&out, text, err));
+  }
+  TRY(append_padding(&out, pad, (size_t)(wanted - count), err));
+  if (at_left) {
+    TRY(buf_append_str(&out, text, err));
+  }
+  return builder_append_str(b, buf_str(&out), err);
+}
+
+static glv_status lpad_row(const function_frame *f, const operand *arguments, size_t i, builder *b,
+                           glv_error *err) {
+  return pad_row(f, arguments, i, true, b, err);
+}
+static glv_status rpad_row(const function_frame *f, const operand *arguments, size_t i, builder *b,
+                           glv_error *err) {
+  return pad_row(f, arguments, i, false, b, err);
+}
+static glv_status lpad(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                       glv_error *err) {
+  return for_rows(f, arguments, rows, lpad_row, ret, err);
+}
+static glv_status rpad(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                       glv_error *err) {
+  return for_rows(f, arguments, rows, rpad_row, ret, err);
+}
+
+static glv_status repeat_row(const function_frame *f, const operand *arguments, size_t i,
+                             builder *b, glv_error *err) {
+  const str text = operand_str(&arguments[0], i);
+  const int64_t n = OPERAND_VALUE(&arguments[1], int64_t, i);
+  const size_t times = n < 0 || text.size == 0 ? 0 : (size_t)n;
+  CLEANUP(buf_dispose) buf out;
+  buf_init(&out, f->env, INT32_MAX);
+  size_t total;
+  if (!size_mul(text.size, times, &total) || total > INT32_MAX) {
+    return FAIL(err, GLV_E_SQL_EXEC, "string size overflow on repeat, max size is %d", INT32_MAX);
+  }
+  TRY(buf_reserve(&out, total, err));
+  for (size_t k = 0; k < times; k++) {
+    TRY(buf_append_str(&out, text, err));
+  }
+  return builder_append_str(b, buf_str(&out), err);
+}
+
+static glv_status repeat(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                         glv_error *err) {
+  return for_rows(f, arguments, rows, repeat_row, ret, err);
+}
+
+/* Start and length are int64 as they are, or integer literals. */
+static glv_status bind_substr(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 2, 3, err));
+  TRY(bind_string(b, 0, err));
+  for (size_t i = 1; i < b->count; i++) {
+    if (b->arguments[i].type->kind != TYPE_INT64 && !bind_is_null(b, i)) {
+      return bind_refuse(b, i, "Int64", err);
+    }
+    b->targets[i] = type_simple(TYPE_INT64);
+  }
+  b->targets[0] = type_simple(TYPE_UTF8_VIEW);
+  b->result = type_simple(TYPE_UTF8_VIEW);
+  return GLV_OK;
+}
+
+static glv_status bind_side(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 2, 2, err));
+  TRY(bind_castable(b, 0, type_simple(TYPE_UTF8_VIEW), "String", err));
+  TRY(bind_int64(b, 1, err));
+  b->result = type_simple(TYPE_UTF8_VIEW);
+  return GLV_OK;
+}
+
+static glv_status bind_pad(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 2, 3, err));
+  TRY(bind_text(b, 0, err));
+  TRY(bind_int64(b, 1, err));
+  if (b->count > 2) {
+    TRY(bind_text(b, 2, err));
+  }
+  b->result = bind_text_result(b, TEXT_LARGE_OR_UTF8);
+  return GLV_OK;
+}
+
+static glv_status bind_repeat(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 2, 2, err));
+  TRY(bind_string(b, 0, err));
+  TRY(bind_int64(b, 1, err));
+  b->result = bind_text_result(b, TEXT_LIKE_FIRST);
+  return GLV_OK;
+}
+
+static const char *const substr_names[] = {"substring", NULL};
+
+const function functions_slice[] = {
+    {.name = "substr", .aliases = substr_names, .bind = bind_substr, .kernel = substr},
+    {.name = "left", .bind = bind_side, .kernel = left},
+    {.name = "right", .bind = bind_side, .kernel = right},
+    {.name = "lpad", .bind = bind_pad, .kernel = lpad},
+    {.name = "rpad", .bind = bind_pad, .kernel = rpad},
+    {.name = "repeat", .bind = bind_repeat, .kernel = repeat},
+    {0},
+};
