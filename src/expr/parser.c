@@ -49,6 +49,18 @@ token parser_peek(const parser *p) {
   return lexer_next(&copy);
 }
 
+/* Take away what is left of a character that was cut off at the end of a text. */
+static void cut_last_character(char *text) {
+  size_t size = strlen(text);
+  size_t start = size;
+  while (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) {
+    start--;
+  }
+  if (start > 0 && !str_is_utf8(str_slice(text + start - 1, size - start + 1))) {
+    text[start - 1] = '\0';
+  }
+}
+
 glv_status parser_fail(const parser *p, const token *t, glv_error *err, const char *format, ...) {
   if (err == NULL) {
     return GLV_E_SQL_PARSE;
@@ -58,6 +70,7 @@ glv_status parser_fail(const parser *p, const token *t, glv_error *err, const ch
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  cut_last_character(message);
   size_t line;
   size_t column;
   text_position(p->text, t->begin, &line, &column);

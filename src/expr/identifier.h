@@ -1,0 +1,16 @@
+/**
+ * @file identifier.h
+ * Which names SQL text may hold without quotes.
+ */
+#ifndef GLAIVE_EXPR_IDENTIFIER_H
+#define GLAIVE_EXPR_IDENTIFIER_H
+
+#include "base/str.h"
+
+/** name, in lower case, is a word that the reference's parser does not read back as a name (15.2).
+ */
+bool identifier_is_reserved(str name);
+/** Canonical text holds name without quotes. */
+bool identifier_is_bare(str name);
+
+#endif

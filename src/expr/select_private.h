@@ -1,0 +1,32 @@
+/**
+ * @file select_private.h
+ * What the parsers of view definitions and of ad-hoc queries share.
+ */
+#ifndef GLAIVE_EXPR_SELECT_PRIVATE_H
+#define GLAIVE_EXPR_SELECT_PRIVATE_H
+
+#include "expr/parser_private.h"
+#include "expr/select.h"
+
+/** One item of a SELECT list. */
+typedef struct select_part {
+  const ast *expression; /* NULL: `*` */
+  bool has_alias;
+  ast_name alias;
+} select_part;
+
+/** name { "." name } of a table, each part as written. */
+glv_status select_table(parser *p, const ast_name **ret, uint32_t *ret_count, glv_error *err);
+/** `*` or expression [[AS] name]. `t.*` is refused. */
+glv_status select_part_parse(parser *p, select_part *ret, glv_error *err);
+/** Decoded parts of a table's name into a statement. */
+glv_status select_set_table(parser *p, const ast_name *names, uint32_t count, select_statement *ret,
+                            glv_error *err);
+/** Items of a statement from its parsed parts; an item without a name must be a path. */
+glv_status select_set_item(parser *p, const select_part *part, select_item *ret, glv_error *err);
+/** The current token is a word that begins or joins a clause, so that it cannot be a name. */
+bool select_at_clause(const parser *p);
+/** The canonical text of an item: bare when it is a path that ends in its output. */
+glv_status select_print_item(const ast *expression, str output, buf *out, glv_error *err);
+
+#endif
