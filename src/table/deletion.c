@@ -11,16 +11,14 @@
 #include "table/table_private.h"
 
 /* The one batch of an `.arrow` file. */
-static glv_status read_arrow(glv_env *env, str bytes, const char *path, bitmap *into,
-                             glv_error *err) {
+static glv_status read_arrow(glv_env *env, str bytes, bitmap *into, glv_error *err) {
   struct ipc_memory memory = {(const uint8_t *)bytes.data, bytes.size, 0};
   CLEANUP(batch_reader_dispose) batch_reader r = {0};
   TRY(ipc_reader_open(env, ipc_memory_source(&memory), &r, err));
   const schema *s = r.schema;
   if (s->field_count != 1 || strcmp(s->fields[0].name, "row_id") != 0 || s->fields[0].nullable ||
       s->fields[0].type->kind != TYPE_UINT32) {
-    return FAIL(err, GLV_E_CORRUPT,
-                "deletion file '%s' is not one non-nullable uint32 column named row_id", path);
+    return FAIL(err, GLV_E_CORRUPT, "it does not hold one non-nullable uint32 column named row_id");
   }
   size_t batches = 0;
   for (;;) {
@@ -31,31 +29,30 @@ static glv_status read_arrow(glv_env *env, str bytes, const char *path, bitmap *
       break;
     }
     if (++batches > 1 || array_has_nulls(&b.columns[0])) {
-      return FAIL(err, GLV_E_CORRUPT, "deletion file '%s' has nulls or more than one batch", path);
+      return FAIL(err, GLV_E_CORRUPT, "it holds nulls or more than one batch");
     }
     bitmap_add_many(into, ARRAY_VALUES(&b.columns[0], uint32_t), b.length);
   }
-  if (batches != 1) {
-    return FAIL(err, GLV_E_CORRUPT, "deletion file '%s' has no batch", path);
-  }
-  return GLV_OK;
+  return batches == 1 ? GLV_OK : FAIL(err, GLV_E_CORRUPT, "it holds no batch");
 }
 
 static glv_status parse(glv_env *env, const deletion_file *d, str bytes, const char *path,
                         bitmap **ret, glv_error *err) {
+  CLEANUP(bitmap_cleanup) bitmap *b = NULL;
+  glv_error report = {0};
+  glv_status status = GLV_OK;
   if (d->form == DELETION_BITMAP) {
-    const glv_status status = bitmap_read(bytes.data, bytes.size, ret, err);
-    return status == GLV_OK ? status : error_prefix(err, status, "deletion file '%s': ", path);
+    status = bitmap_read(bytes.data, bytes.size, &b, &report);
+  } else {
+    b = bitmap_new();
+    status = b != NULL ? read_arrow(env, bytes, b, &report) : error_nomem(&report, bytes.size);
   }
-  CLEANUP(bitmap_cleanup) bitmap *b = bitmap_new();
-  if (b == NULL) {
-    return error_nomem(err, bytes.size);
+  if (status == GLV_E_NOMEM) {
+    return pass_report(err, &report);
   }
-  const glv_status status = read_arrow(env, bytes, path, b, err);
-  if (status == GLV_E_INVALID_INPUT || status == GLV_E_UNSUPPORTED) {
-    return FAIL(err, GLV_E_CORRUPT, "deletion file '%s' is not a valid Arrow file", path);
+  if (status != GLV_OK) {
+    return FAIL(err, GLV_E_CORRUPT, "deletion file '%s' is malformed: %s", path, report.message);
   }
-  TRY(status);
   *ret = b;
   b = NULL;
   return GLV_OK;

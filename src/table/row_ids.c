@@ -80,12 +80,16 @@ static glv_status decode_numbers(const Lance__Table__EncodedArray *m, const char
   default:
     return fail_segment(what, "has numbers of an unknown encoding", err);
   }
-  const uint64_t largest = n.width == 2 ? UINT16_MAX : n.width == 4 ? UINT32_MAX : 0;
-  if (bytes.size % n.width != 0 || n.base > UINT64_MAX - largest) {
+  if (bytes.size % n.width != 0) {
     return fail_segment(what, "has numbers of a wrong length", err);
   }
   n.offsets = (const uint8_t *)bytes.data;
   n.count = bytes.size / n.width;
+  for (size_t i = 0; n.base > UINT64_MAX - UINT32_MAX && i < n.count; i++) {
+    if (number_at(&n, i) < n.base) {
+      return fail_segment(what, "has numbers past 2^64", err);
+    }
+  }
   *ret = n;
   return GLV_OK;
 }

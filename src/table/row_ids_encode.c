@@ -147,8 +147,9 @@ glv_status row_ids_encode(const uint64_t *ids, size_t count, buf *out, glv_error
   }
   CLEANUP(buf_dispose) buf scratch;
   buf_init(&scratch, out->env, SIZE_MAX);
-  if (!is_strictly_sorted(ids, count)) {
-    return encode_array(ids, count, false, &scratch, out, err);
+  const bool is_sorted = is_strictly_sorted(ids, count);
+  if (!is_sorted || ids[count - 1] == UINT64_MAX) { /* ranges cannot end behind that */
+    return encode_array(ids, count, is_sorted, &scratch, out, err);
   }
   const uint64_t width = ids[count - 1] - ids[0]; /* less one, so that it cannot overflow */
   const uint64_t holes = width - (count - 1);
@@ -161,7 +162,7 @@ glv_status row_ids_encode(const uint64_t *ids, size_t count, buf *out, glv_error
   if (holes_size <= bitmap_size && holes_size <= array_size) {
     return encode_holes(ids, count, (size_t)holes, &scratch, out, err);
   }
-  if (bitmap_size <= array_size && ids[count - 1] != UINT64_MAX) {
+  if (bitmap_size <= array_size) {
     return encode_bitmap(ids, count, &scratch, out, err);
   }
   return encode_array(ids, count, true, &scratch, out, err);

@@ -252,6 +252,14 @@ glv_status table_stage(const table_snapshot *t, batch_reader *in, const stage_op
   return stage_rows(t->home, t->lance, table_data_version(t), &r, options, ret, err);
 }
 
+glv_status table_stage_as(const table_snapshot *t, const lance_schema *s, batch_reader *in,
+                          const stage_options *options, staged **ret, glv_error *err) {
+  CLEANUP(batch_reader_dispose) batch_reader r = *in;
+  *in = (batch_reader){0};
+  TRY(table_check_writable(t, err));
+  return stage_rows(t->home, s, table_data_version(t), &r, options, ret, err);
+}
+
 /* ---- staged files ---------------------------------------------------------------------------- */
 
 uint64_t staged_rows(const staged *s) { return s->rows; }

@@ -38,6 +38,9 @@ typedef struct stage_options {
  */
 glv_status table_stage(const table_snapshot *t, batch_reader *in, const stage_options *options,
                        staged **ret, glv_error *err);
+/** As table_stage, by the schema that an overwrite is going to commit. s: borrowed for the call. */
+glv_status table_stage_as(const table_snapshot *t, const lance_schema *s, batch_reader *in,
+                          const stage_options *options, staged **ret, glv_error *err);
 uint64_t staged_rows(const staged *s);
 size_t staged_file_count(const staged *s);
 uint64_t staged_bytes(const staged *s);
