@@ -208,7 +208,13 @@ static glv_status bind_strpos(function_binding *b, glv_error *err) {
 
 static glv_status bind_replace(function_binding *b, glv_error *err) {
   TRY(bind_strings(b, 3, err));
-  b->result = bind_text_result(b, TEXT_LARGE_OR_UTF8);
+  bool any_large = false;
+  bool any_view = false;
+  for (size_t i = 0; i < 3; i++) {
+    any_large = any_large || b->arguments[i].type->kind == TYPE_LARGE_UTF8;
+    any_view = any_view || b->arguments[i].type->kind == TYPE_UTF8_VIEW || bind_is_null(b, i);
+  }
+  b->result = type_simple(any_large && !any_view ? TYPE_LARGE_UTF8 : TYPE_UTF8);
   return GLV_OK;
 }
 

@@ -142,8 +142,6 @@ const type *bind_text_result(const function_binding *b, enum text_result rule) {
     return type_simple(kind == TYPE_NULL || kind == TYPE_UTF8_VIEW ? TYPE_UTF8_VIEW : TYPE_UTF8);
   case TEXT_LARGE_OR_UTF8:
     return type_simple(kind == TYPE_LARGE_UTF8 ? TYPE_LARGE_UTF8 : TYPE_UTF8);
-  case TEXT_VIEW_UNLESS_UTF8:
-    return type_simple(kind == TYPE_UTF8 ? TYPE_UTF8 : TYPE_UTF8_VIEW);
   }
   return NULL;
 }

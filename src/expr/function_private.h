@@ -45,9 +45,8 @@ bool bind_is_null(const function_binding *b, size_t i);
 
 /** How the type of a string result follows from that of the first argument (section 13). */
 enum text_result {
-  TEXT_LIKE_FIRST,    /* utf8 and large_utf8 stay, other strings give utf8_view, the rest utf8 */
-  TEXT_LARGE_OR_UTF8, /* large_utf8 stays, everything else gives utf8 */
-  TEXT_VIEW_UNLESS_UTF8
+  TEXT_LIKE_FIRST,   /* utf8 and large_utf8 stay, other strings give utf8_view, the rest utf8 */
+  TEXT_LARGE_OR_UTF8 /* large_utf8 stays, everything else gives utf8 */
 };
 /** The result type; text is argument 0 as it was written. */
 const type *bind_text_result(const function_binding *b, enum text_result rule);

@@ -8,7 +8,9 @@
  *   timecnt 8-byte instants, timecnt 1-byte types, typecnt entries {offset 4, is_dst 1, name 1},
  *   charcnt name bytes, leapcnt entries of 12 bytes, isstdcnt bytes, isutcnt bytes
  *   "\n" rule "\n", the rule being a TZ text of POSIX such as EST5EDT,M3.2.0,M11.1.0.
- * Before the first transition the first type that is not daylight saving time holds.
+ * Before the first transition the first type that is not daylight saving time holds. The reference
+ * knows the transitions of the years up to 2099 only, and so does this file: later the offset of
+ * that year's end holds.
  *
  * This file reads the operating system's database of zones with plain POSIX calls, not through the
  * I/O table of the environment: the table stands for the user's data, the database is part of the
@@ -25,7 +27,14 @@
 
 #define ZONE_FOLDER "/usr/share/zoneinfo/"
 
-enum { MAX_NAME = 100, MAX_FILE = 64 << 10, HEADER_SIZE = 44, DAY = 86400, MAX_OFFSET = DAY };
+enum {
+  MAX_NAME = 100,
+  MAX_FILE = 64 << 10,
+  HEADER_SIZE = 44,
+  DAY = 86400,
+  MAX_OFFSET = DAY,
+  LAST_RULE_YEAR = 2099
+};
 
 /* When a year's change takes place: the local second of the year's day. */
 typedef struct rule_date {
@@ -334,7 +343,11 @@ static int32_t rule_offset(const rule *r, int64_t utc) {
   if (!r->has_dst) {
     return r->standard;
   }
-  const int64_t year = calendar_civil(floor_div(utc + r->standard, DAY)).year;
+  int64_t year = calendar_civil(floor_div(utc + r->standard, DAY)).year;
+  if (year > LAST_RULE_YEAR) {
+    year = LAST_RULE_YEAR;
+    utc = calendar_days((civil){year + 1, 1, 1}) * DAY - 1 - r->standard;
+  }
   const int64_t start = rule_seconds(&r->start, year) - r->standard;
   const int64_t end = rule_seconds(&r->end, year) - r->daylight;
   const bool daylight = start < end ? utc >= start && utc < end : utc >= start || utc < end;
