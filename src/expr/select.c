@@ -454,6 +454,9 @@ static glv_status parse_view(struct view *v, glv_error *err) {
 glv_status select_parse_view(arena *a, str text, select_statement *ret, glv_error *err) {
   select_statement s = {0};
   struct view v = {.s = &s};
+  if (text.size != 0 && memchr(text.data, '\0', text.size) != NULL) {
+    return FAIL(err, GLV_E_SQL_PARSE, "the view query holds a NUL character");
+  }
   TRY(parser_init(&v.p, a, text, EXPR_DQUOTE_IDENTIFIER | AST_PARSE_AGGREGATES,
                   LIMIT_SQL_VIEW_DEPTH, err));
   TRY(parse_view(&v, err));
