@@ -26,6 +26,7 @@ enum {
   GROWTH = 4,
   STEPS_PER_ROW = 16,
   GROUP = 64,
+  NUMBER_BITS = 20,
   SHORT_TEXT = 15,
   TAG_SHIFT = 56, /* the last byte of a key: size of a short value, or one of these */
   TAG_LONG = 0xFF,
@@ -112,20 +113,30 @@ static inline bool is_confirmed(const dictionary *d, uint32_t number, text_key k
 
 /* ---- the table ----------------------------------------------------------------------------- */
 
+static inline uint32_t slot_of(uint32_t hash, uint32_t number) {
+  return hash >> NUMBER_BITS << NUMBER_BITS | number;
+}
+
+static inline uint32_t number_in(uint32_t slot) { return slot & ((1u << NUMBER_BITS) - 1); }
+
+/* Whether the value in a slot may have that hash. */
+static inline bool may_be(uint32_t slot, uint32_t hash) {
+  return (slot ^ hash) >> NUMBER_BITS == 0;
+}
+
 static glv_status grow(dictionary *d, glv_error *err) {
   const size_t count = d->slot_count * GROWTH;
-  dictionary_slot *slots = mem_calloc(d->env, count, sizeof *slots);
+  uint32_t *slots = mem_calloc(d->env, count, sizeof *slots);
   if (slots == NULL) {
     return error_nomem(err, count * sizeof *slots);
   }
-  for (size_t i = 0; i < d->slot_count; i++) {
-    if (d->slots[i].number != 0) {
-      size_t at = d->slots[i].hash & (count - 1);
-      while (slots[at].number != 0) {
-        at = (at + 1) & (count - 1);
-      }
-      slots[at] = d->slots[i];
+  for (uint32_t number = 1; number <= d->count; number++) {
+    const uint32_t hash = hash_of(d->keys[number]);
+    size_t at = hash & (count - 1);
+    while (slots[at] != 0) {
+      at = (at + 1) & (count - 1);
     }
+    slots[at] = slot_of(hash, number);
   }
   mem_free(d->env, d->slots);
   d->slots = slots;
@@ -150,16 +161,16 @@ static void add(dictionary *d, size_t slot, uint32_t hash, text_key k, str value
   }
   d->text.size += value.size;
   d->keys[d->count] = k;
-  d->slots[slot] = (dictionary_slot){hash, (uint32_t)d->count};
+  d->slots[slot] = slot_of(hash, (uint32_t)d->count);
 }
 
 /* Find a value or add it. @return false when it is one too many. */
 static bool look_up(dictionary *d, uint32_t hash, text_key k, str value, uint32_t *ret) {
   const size_t mask = d->slot_count - 1;
   size_t at = hash & mask;
-  for (; d->slots[at].number != 0; at = (at + 1) & mask) {
-    const uint32_t number = d->slots[at].number;
-    if (d->slots[at].hash == hash && key_equal(d->keys[number], k) &&
+  for (; d->slots[at] != 0; at = (at + 1) & mask) {
+    const uint32_t number = number_in(d->slots[at]);
+    if (may_be(d->slots[at], hash) && key_equal(d->keys[number], k) &&
         is_confirmed(d, number, k, value)) {
       *ret = number - 1;
       return true;
@@ -203,9 +214,9 @@ static size_t make_keys(struct group *g) {
 static void find_candidates(const dictionary *d, struct group *g) {
   const size_t mask = d->slot_count - 1;
   for (size_t i = 0; i < g->count; i++) {
-    const dictionary_slot first = d->slots[g->hashes[i] & mask];
-    const dictionary_slot second = d->slots[(g->hashes[i] + 1) & mask];
-    g->numbers[i] = first.hash == g->hashes[i] ? first.number : second.number;
+    const uint32_t first = d->slots[g->hashes[i] & mask];
+    const uint32_t second = d->slots[(g->hashes[i] + 1) & mask];
+    g->numbers[i] = number_in(may_be(first, g->hashes[i]) ? first : second);
   }
   for (size_t i = 0; i < g->count; i++) {
     g->is_hit[i] = key_equal(d->keys[g->numbers[i]], g->keys[i]);

@@ -13,15 +13,10 @@ typedef struct text_key {
   uint64_t tail;
 } text_key;
 
-typedef struct dictionary_slot {
-  uint32_t hash;
-  uint32_t number; /* of a value, from 1 on; 0: free */
-} dictionary_slot;
-
 /** Values in order of appearance, numbered from 0 on. */
 typedef struct dictionary {
-  glv_env *env; /* borrowed */
-  dictionary_slot *slots;
+  glv_env *env;      /* borrowed */
+  uint32_t *slots;   /* see dictionary_build.c */
   size_t slot_count; /* a power of two, at least twice the values */
   text_key *keys;    /* of value i at i + 1; the first equals no value's */
   size_t key_capacity;
