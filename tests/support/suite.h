@@ -5,6 +5,7 @@
 #ifndef GLAIVE_TESTS_SUITE_H
 #define GLAIVE_TESTS_SUITE_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include <glaive/glaive.h>
