@@ -22,7 +22,8 @@ static size_t whole_characters(const char *text, size_t size) {
   return size - (start - 1) >= need ? size : start - 1;
 }
 
-static void set_message(glv_error *err, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void set_message(glv_error *err, const char *format,
+                                                              va_list arguments) {
   const int length = vsnprintf(err->message, sizeof err->message, format, arguments);
   if (length < 0) {
     err->message[0] = '\0';
@@ -84,6 +85,13 @@ glv_status error_prefix(glv_error *err, glv_status code, const char *format, ...
   memcpy(err->message + used, rest, keep);
   err->message[used + keep] = '\0';
   return err->code;
+}
+
+glv_status error_pass(glv_error *err, const glv_error *from) {
+  if (err != NULL) {
+    *err = *from;
+  }
+  return from->code;
 }
 
 void error_flag(glv_error *err, uint32_t flags) {

@@ -54,6 +54,9 @@ glv_status error_set_va(glv_error *err, glv_status code, const char *format, va_
 glv_status error_prefix(glv_error *err, glv_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
+/** Hand on a report that was kept aside: copies it to err, if err is not NULL. @return its code. */
+glv_status error_pass(glv_error *err, const glv_error *from);
+
 /** Set flag bits (GLV_ERROR_*), if err is not NULL. */
 void error_flag(glv_error *err, uint32_t flags);
 

@@ -125,10 +125,7 @@ static glv_status mark_and_insert(place *p, glv_error *err) {
     (void)dataset_remove_unfilled(env, marked, &is_filled, NULL);
     p->out->made_directory = false;
   }
-  if (status != GLV_OK && err != NULL) {
-    *err = own;
-  }
-  return status;
+  return status == GLV_OK ? GLV_OK : error_pass(err, &own);
 }
 
 /* ---- the three kinds of place ---- */

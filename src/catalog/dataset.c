@@ -57,10 +57,7 @@ static glv_status empty_versions(glv_env *env, void *dir, glv_error *err) {
     glv_error own = {0};
     const glv_status status = io_remove(env, dir, files[i].name, &own);
     if (status != GLV_OK && !io_is_missing(&own) && own.sys_errno != EISDIR) {
-      if (err != NULL) {
-        *err = own;
-      }
-      return status;
+      return error_pass(err, &own);
     }
   }
   return io_dir_sync(env, dir, err);
@@ -89,10 +86,7 @@ static glv_status remove_in_place(glv_env *env, const char *path, arena *a, glv_
   glv_error own = {0};
   const glv_status status = remove_versions(env, versions, &own);
   if (status != GLV_OK && !io_is_missing(&own)) {
-    if (err != NULL) {
-      *err = own;
-    }
-    return status;
+    return error_pass(err, &own);
   }
   return io_remove_tree(env, path, err);
 }
@@ -155,10 +149,7 @@ glv_status dataset_remove(glv_env *env, const char *path, glv_error *err) {
   if (status == GLV_OK || io_is_missing(&own)) {
     return GLV_OK;
   }
-  if (err != NULL) {
-    *err = own;
-  }
-  return status;
+  return error_pass(err, &own);
 }
 
 glv_status dataset_remove_unfilled(glv_env *env, const char *path, bool *ret_is_filled,
@@ -211,10 +202,8 @@ glv_status dataset_mark(glv_env *env, const char *path, glv_error *err) {
   TRY(io_dir_open(env, path, &s.dir, err));
   glv_error own = {0};
   const glv_status status = write_marker(env, s.dir, &own);
-  if (status != GLV_OK && err != NULL) {
-    *err = own;
+  if (status != GLV_OK && io_is_taken(&own)) {
+    return FAIL(err, GLV_E_TABLE_EXISTS, "directory '%s' is reserved already", path);
   }
-  return status != GLV_OK && io_is_taken(&own)
-             ? FAIL(err, GLV_E_TABLE_EXISTS, "directory '%s' is reserved already", path)
-             : status;
+  return status == GLV_OK ? GLV_OK : error_pass(err, &own);
 }

@@ -87,7 +87,7 @@ glv_status catalog_table_drop(catalog *c, catalog_id id, bool if_exists, glv_err
       return GLV_OK; /* hidden from this connection */
     }
     if (status != GLV_OK) {
-      return FAIL(err, status, "%s", own.message);
+      return error_pass(err, &own);
     }
     d.root_path = root.path;
   }
@@ -163,10 +163,7 @@ static glv_status rename_root(catalog *c, renaming *r, arena *a, glv_error *err)
       (void)dataset_rename(c->env, to.path, from.path, NULL);
     }
   }
-  if (status != GLV_OK && err != NULL) {
-    *err = own;
-  }
-  return status;
+  return status == GLV_OK ? GLV_OK : error_pass(err, &own);
 }
 
 glv_status catalog_table_rename(catalog *c, catalog_id from, catalog_id to, glv_error *err) {

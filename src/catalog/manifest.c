@@ -224,10 +224,7 @@ static glv_status open_newest(catalog *c, const manifest *known, table_snapshot 
     *ret = NULL;
     return GLV_OK;
   }
-  if (status != GLV_OK && err != NULL) {
-    *err = own;
-  }
-  return status;
+  return status == GLV_OK ? GLV_OK : error_pass(err, &own);
 }
 
 glv_status manifest_load(catalog *c, manifest **ret, glv_error *err) {

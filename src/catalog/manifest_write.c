@@ -39,13 +39,94 @@ const field *manifest_fields(arena *a, size_t *ret_count) {
   return fields;
 }
 
+/* ---- the schema to write ---- */
+
+typedef struct target {
+  lance_schema stored;
+  schema *arrow;         /* counted */
+  const size_t *sources; /* of each column: its place in the old version, or SIZE_MAX */
+} target;
+
+static void target_dispose(target *s) { schema_unref(s->arrow); }
+
+static int32_t largest_id(const lance_field *fields, size_t count) {
+  int32_t largest = -1;
+  for (size_t i = 0; i < count; i++) { /* trees are at most LIMIT_TYPE_DEPTH deep */
+    const int32_t below = largest_id(fields[i].children, fields[i].child_count);
+    const int32_t here = fields[i].id > below ? fields[i].id : below;
+    largest = here > largest ? here : largest;
+  }
+  return largest;
+}
+
+/* The columns that t lacks, with new ids, in the arena. */
+static glv_status missing_columns(const table_snapshot *t, arena *a, lance_schema *ret,
+                                  glv_error *err) {
+  size_t wanted_count;
+  const field *wanted = manifest_fields(a, &wanted_count);
+  field *missing = ARENA_ARRAY(a, field, COLUMN_COUNT);
+  if (wanted == NULL || missing == NULL) {
+    return error_nomem(err, COLUMN_COUNT * sizeof *missing);
+  }
+  const lance_schema *stored = table_lance_schema(t);
+  size_t count = 0;
+  for (size_t i = 0; i < wanted_count; i++) {
+    if (lance_schema_find(stored, str_of(wanted[i].name)) == NULL) {
+      missing[count++] = wanted[i];
+    }
+  }
+  int32_t next_id = largest_id(stored->fields, stored->field_count) + 1;
+  lance_schema *added;
+  TRY(lance_schema_from_arrow(a, missing, count, (metadata){NULL, 0}, &next_id, &added, err));
+  *ret = *added;
+  return GLV_OK;
+}
+
+/* A stored field as it is written again. */
+static lance_field kept_field(const lance_field *old) {
+  lance_field f = *old;
+  bool found = true;
+  if (strcmp(f.arrow.name, "object_id") == 0) {
+    (void)metadata_get(f.arrow.metadata, PRIMARY_KEY.key, &found);
+  }
+  if (!found) {
+    f.arrow.metadata = (metadata){&PRIMARY_KEY, 1};
+    f.raw = str_slice(NULL, 0); /* so that the message is made anew */
+  }
+  return f;
+}
+
+static glv_status target_of(const table_snapshot *t, arena *a, target *ret, glv_error *err) {
+  const lance_schema *stored = table_lance_schema(t);
+  lance_schema missing;
+  TRY(missing_columns(t, a, &missing, err));
+  const size_t count = stored->field_count + missing.field_count;
+  lance_field *fields = ARENA_ARRAY(a, lance_field, count);
+  field *arrow = ARENA_ARRAY(a, field, count);
+  size_t *sources = ARENA_ARRAY(a, size_t, count);
+  if (fields == NULL || arrow == NULL || sources == NULL) {
+    return error_nomem(err, count * sizeof *fields);
+  }
+  for (size_t i = 0; i < count; i++) {
+    const bool is_old = i < stored->field_count;
+    fields[i] = is_old ? kept_field(&stored->fields[i]) : missing.fields[i - stored->field_count];
+    arrow[i] = fields[i].arrow;
+    sources[i] = is_old ? i : SIZE_MAX;
+  }
+  TRY(schema_new(table_env(t), arrow, count, (metadata){NULL, 0}, &ret->arrow, err));
+  ret->stored = (lance_schema){fields, count, stored->metadata};
+  ret->sources = sources;
+  return GLV_OK;
+}
+
 /* ---- the new rows as a stream of batches ---- */
 
 typedef struct rewrite {
   glv_env *env;
   batch_reader old; /* every column of the version being replaced */
   const manifest_change *change;
-  size_t id_column;
+  const target *to;
+  size_t id_column; /* of old */
   bool added_is_out;
 } rewrite;
 
@@ -74,15 +155,25 @@ static glv_status kept_rows(const rewrite *w, const batch *b, uint32_t **ret, si
   return GLV_OK;
 }
 
-static glv_status keep_rows(const rewrite *w, const batch *b, batch *ret, glv_error *err) {
+static glv_status keep_columns(const rewrite *w, const batch *old, const uint32_t *rows,
+                               batch *kept, glv_error *err) {
+  for (size_t k = 0; k < kept->column_count; k++) {
+    const size_t source = w->to->sources[k];
+    TRY(source == SIZE_MAX ? array_new_null(w->env, w->to->arrow->fields[k].type, kept->length,
+                                            &kept->columns[k], err)
+                           : array_take(w->env, &old->columns[source], rows, kept->length,
+                                        &kept->columns[k], err));
+  }
+  return GLV_OK;
+}
+
+static glv_status keep_rows(const rewrite *w, const batch *old, batch *ret, glv_error *err) {
   uint32_t *rows;
   size_t count;
-  TRY(kept_rows(w, b, &rows, &count, err));
+  TRY(kept_rows(w, old, &rows, &count, err));
   CLEANUP(batch_dispose) batch kept = {0};
-  glv_status status = batch_new(w->env, w->old.schema, count, b->column_count, &kept, err);
-  for (size_t k = 0; k < b->column_count && status == GLV_OK; k++) {
-    status = array_take(w->env, &b->columns[k], rows, count, &kept.columns[k], err);
-  }
+  glv_status status = batch_new(w->env, w->to->arrow, count, w->to->arrow->field_count, &kept, err);
+  status = status == GLV_OK ? keep_columns(w, old, rows, &kept, err) : status;
   mem_free(w->env, rows);
   TRY(status);
   *ret = kept;
@@ -114,7 +205,7 @@ static glv_status added_column(const rewrite *w, const field *f, array *ret, glv
 }
 
 static glv_status added_batch(const rewrite *w, batch *ret, glv_error *err) {
-  const schema *s = w->old.schema;
+  const schema *s = w->to->arrow;
   CLEANUP(batch_dispose) batch b = {0};
   TRY(batch_new(w->env, s, 1, s->field_count, &b, err));
   for (size_t k = 0; k < s->field_count; k++) {
@@ -125,26 +216,33 @@ static glv_status added_batch(const rewrite *w, batch *ret, glv_error *err) {
   return GLV_OK;
 }
 
-static glv_status rewrite_next(void *state, batch *ret, bool *ret_end, glv_error *err) {
-  rewrite *w = state;
-  bool end = w->added_is_out;
-  while (!end) {
+/* The next old batch of which something stays. */
+static glv_status next_kept(rewrite *w, batch *ret, bool *ret_end, glv_error *err) {
+  for (;;) {
     CLEANUP(batch_dispose) batch old = {0};
-    TRY(w->old.next(w->old.state, &old, &end, err));
-    if (end) {
-      break;
+    *ret_end = false;
+    TRY(w->old.next(w->old.state, &old, ret_end, err));
+    if (*ret_end) {
+      return GLV_OK;
     }
     CLEANUP(batch_dispose) batch kept = {0};
     TRY(keep_rows(w, &old, &kept, err));
     if (kept.length != 0) {
       *ret = kept;
       kept = (batch){0};
-      *ret_end = false;
       return GLV_OK;
     }
   }
-  if (w->added_is_out || w->change->added == NULL) {
-    *ret_end = true;
+}
+
+static glv_status rewrite_next(void *state, batch *ret, bool *ret_end, glv_error *err) {
+  rewrite *w = state;
+  *ret_end = true;
+  if (w->added_is_out) {
+    return GLV_OK;
+  }
+  TRY(next_kept(w, ret, ret_end, err));
+  if (!*ret_end || w->change->added == NULL) {
     return GLV_OK;
   }
   w->added_is_out = true;
@@ -152,8 +250,8 @@ static glv_status rewrite_next(void *state, batch *ret, bool *ret_end, glv_error
   return added_batch(w, ret, err);
 }
 
-static glv_status rewrite_open(const manifest *m, const manifest_change *change, batch_reader *ret,
-                               glv_error *err) {
+static glv_status rewrite_open(const manifest *m, const manifest_change *change, const target *to,
+                               batch_reader *ret, glv_error *err) {
   CLEANUP(batch_reader_dispose) batch_reader old = {0};
   TRY(table_scan(m->snapshot, NULL, &old, err));
   rewrite *w = mem_zalloc(m->env, sizeof *w);
@@ -163,9 +261,10 @@ static glv_status rewrite_open(const manifest *m, const manifest_change *change,
   *w = (rewrite){.env = m->env,
                  .old = old,
                  .change = change,
+                 .to = to,
                  .id_column = schema_find(old.schema, STR("object_id"))};
   old = (batch_reader){0};
-  *ret = (batch_reader){.schema = schema_ref(w->old.schema),
+  *ret = (batch_reader){.schema = schema_ref(to->arrow),
                         .next = rewrite_next,
                         .dispose = rewrite_dispose,
                         .state = w};
@@ -174,40 +273,17 @@ static glv_status rewrite_open(const manifest *m, const manifest_change *change,
 
 /* ---- committing ---- */
 
-/* The stored schema, with the primary-key metadata on object_id if it is missing. */
-static glv_status target_schema(const table_snapshot *t, arena *a, lance_schema *ret,
-                                glv_error *err) {
-  const lance_schema *stored = table_lance_schema(t);
-  lance_field *fields = ARENA_ARRAY(a, lance_field, stored->field_count);
-  if (fields == NULL) {
-    return error_nomem(err, stored->field_count * sizeof *fields);
-  }
-  for (size_t i = 0; i < stored->field_count; i++) {
-    fields[i] = stored->fields[i];
-    bool found = true;
-    if (strcmp(fields[i].arrow.name, "object_id") == 0) {
-      (void)metadata_get(fields[i].arrow.metadata, PRIMARY_KEY.key, &found);
-    }
-    if (!found) {
-      fields[i].arrow.metadata = (metadata){&PRIMARY_KEY, 1};
-      fields[i].raw = str_slice(NULL, 0); /* so that it is written anew */
-    }
-  }
-  *ret = (lance_schema){fields, stored->field_count, stored->metadata};
-  return GLV_OK;
-}
-
 static glv_status commit_change(const manifest *m, const manifest_change *change, glv_error *err) {
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, m->env);
   TRY(table_check_supported(m->snapshot, err));
-  lance_schema target;
-  TRY(target_schema(m->snapshot, &a, &target, err));
+  CLEANUP(target_dispose) target to = {0};
+  TRY(target_of(m->snapshot, &a, &to, err));
   batch_reader rows = {0};
-  TRY(rewrite_open(m, change, &rows, err));
+  TRY(rewrite_open(m, change, &to, &rows, err));
   staged *files = NULL;
-  TRY(table_stage(m->snapshot, &rows, NULL, &files, err));
-  const operation op = {.kind = OPERATION_OVERWRITE, .rows = files, .schema = &target};
+  TRY(table_stage_as(m->snapshot, &to.stored, &rows, NULL, &files, err));
+  const operation op = {.kind = OPERATION_OVERWRITE, .rows = files, .schema = &to.stored};
   const commit_options options = {.strict = true};
   const glv_status status = table_commit(m->snapshot, &op, &options, NULL, NULL, err);
   if (status == GLV_OK || status == GLV_E_UNKNOWN_OUTCOME) {
@@ -238,10 +314,7 @@ static glv_status create_table(catalog *c, glv_error *err) {
   if (status == GLV_E_TABLE_EXISTS) {
     return GLV_OK;
   }
-  if (status != GLV_OK && err != NULL) {
-    *err = own;
-  }
-  return status;
+  return status == GLV_OK ? GLV_OK : error_pass(err, &own);
 }
 
 /* One try. *ret_done = false: the table had to be made first, or somebody else was faster. */
@@ -268,10 +341,7 @@ static glv_status try_update(catalog *c, manifest_decide decide, void *context, 
     *ret_done = false;
     return GLV_OK;
   }
-  if (status != GLV_OK && err != NULL) {
-    *err = own;
-  }
-  return status;
+  return status == GLV_OK ? GLV_OK : error_pass(err, &own);
 }
 
 glv_status manifest_update(catalog *c, manifest_decide decide, void *context, glv_error *err) {

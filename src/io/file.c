@@ -71,10 +71,7 @@ glv_status io_exists(glv_env *env, void *dir, const char *name, bool *ret, glv_e
     *ret = status == GLV_OK;
     return GLV_OK;
   }
-  if (err != NULL) {
-    *err = own;
-  }
-  return status;
+  return error_pass(err, &own);
 }
 
 /* ---- listing ---- */
@@ -150,13 +147,7 @@ static glv_status remove_entry(glv_env *env, void *dir, arena *a, const char *pa
     }
     status = remove_tree(env, child, depth + 1, &own);
   }
-  if (status != GLV_OK && !io_is_missing(&own)) {
-    if (err != NULL) {
-      *err = own;
-    }
-    return status;
-  }
-  return GLV_OK;
+  return status == GLV_OK || io_is_missing(&own) ? GLV_OK : error_pass(err, &own);
 }
 
 static glv_status remove_entries(glv_env *env, const char *path, int depth, glv_error *err) {
@@ -187,10 +178,7 @@ static glv_status remove_tree(glv_env *env, const char *path, int depth, glv_err
       break;
     }
   }
-  if (err != NULL) {
-    *err = own;
-  }
-  return own.code;
+  return error_pass(err, &own);
 }
 
 glv_status io_remove_tree(glv_env *env, const char *path, glv_error *err) {

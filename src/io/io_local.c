@@ -328,7 +328,11 @@ static glv_status sync_parent(const char *path, glv_error *err) {
   memcpy(parent, path, size);
   parent[size] = '\0';
   void *dir;
-  TRY(local_dir_open(NULL, size != 0 ? parent : ".", &dir, err));
+  glv_error own = {0};
+  if (local_dir_open(NULL, size != 0 ? parent : ".", &dir, &own) != GLV_OK) {
+    /* A directory that may be changed but not read cannot be synced. */
+    return own.sys_errno == EACCES ? GLV_OK : error_pass(err, &own);
+  }
   const glv_status status = local_dir_sync(NULL, dir, err);
   local_dir_close(NULL, dir);
   return status;

@@ -130,14 +130,87 @@ static void an_empty_directory_is_no_catalog(void **state) {
   assert_string_equal(namespaces(ROOT), "n");
 }
 
+/* A catalog table with these columns and one row, namespace "old". */
+static void replace_catalog(const field *fields, size_t count) {
+  OK(io_remove_tree(t.env, test_env_path(&t, "__manifest"), &err));
+  CLEANUP(schema_cleanup) schema *s = NULL;
+  OK(schema_new(t.env, fields, count, (metadata){NULL, 0}, &s, &err));
+  one_batch state = {.out = false};
+  OK(batch_new(t.env, s, 1, count, &state.b, &err));
+  for (size_t k = 0; k < count; k++) {
+    builder b;
+    builder_init(&b, t.env, fields[k].type);
+    const int64_t number = 42;
+    OK(fields[k].type->kind == TYPE_INT64
+           ? builder_append_fixed(&b, &number, &err)
+           : builder_append_str(&b, k == 0 ? STR("old") : STR("namespace"), &err));
+    OK(builder_finish(&b, &state.b.columns[k], &err));
+    builder_dispose(&b);
+  }
+  batch_reader reader = {schema_ref(s), one_batch_next, one_batch_dispose, &state};
+  OK(table_create(t.env, test_env_path(&t, "__manifest"), NULL, s, &reader, NULL, NULL, &err));
+}
+
+static void missing_columns_are_added(void **state) {
+  (void)state;
+  const field fields[] = {{.name = "object_id", .type = type_simple(TYPE_UTF8)},
+                          {.name = "object_type", .type = type_simple(TYPE_UTF8)},
+                          {.name = "extra", .type = type_simple(TYPE_INT64), .nullable = true}};
+  replace_catalog(fields, 3);
+  assert_string_equal(namespaces(ROOT), "old");
+  const pair k = {STR("k"), STR("v")};
+  OK(catalog_namespace_create(db, ID("new"), (metadata){&k, 1}, CATALOG_CREATE, &err));
+  create_table(ID("old", "t"));
+  assert_true(can_open(ID("old", "t")));
+  metadata m;
+  OK(catalog_namespace_describe(db, ID("new"), &mem, &m, &err));
+  assert_int_equal(m.count, 1);
+  table_snapshot *s;
+  OK(table_open(t.env, test_env_path(&t, "__manifest"), NULL, 0, &s, &err));
+  const schema *columns = table_schema(s);
+  assert_int_equal(columns->field_count, 6);
+  assert_string_equal(columns->fields[2].name, "extra");
+  assert_string_equal(columns->fields[5].name, "base_objects");
+  bool found;
+  (void)metadata_get(columns->fields[0].metadata,
+                     STR("lance-schema:unenforced-primary-key:position"), &found);
+  assert_true(found);
+  uint64_t count;
+  OK(table_count(s, STR("extra = 42 AND object_id = 'old'"), 0, NULL, &count, &err));
+  assert_int_equal(count, 1);
+  OK(table_count(s, STR("extra IS NULL"), 0, NULL, &count, &err));
+  assert_int_equal(count, 2);
+  table_unref(s);
+}
+
+/* A column that must not be null and that nobody here can fill. */
+static void a_required_column_is_not_guessed(void **state) {
+  (void)state;
+  const field fields[] = {{.name = "object_id", .type = type_simple(TYPE_UTF8)},
+                          {.name = "object_type", .type = type_simple(TYPE_UTF8)},
+                          {.name = "extra", .type = type_simple(TYPE_INT64)}};
+  replace_catalog(fields, 3);
+  assert_string_equal(namespaces(ROOT), "old");
+  const uint64_t version = catalog_version();
+  FAILS(GLV_E_SCHEMA, catalog_namespace_create(db, ID("new"), NO_PROPERTIES, CATALOG_CREATE, &err));
+  assert_non_null(strstr(err.message, "extra"));
+  assert_int_equal(catalog_version(), version);
+}
+
 #define T(test)                                                                                    \
   { #test, test, open_with_table, close_all, NULL }
 int main(void) {
   const struct CMUnitTest tests[] = {
-      T(appended_rows),          T(duplicates),
-      T(unknown_types_are_kept), T(hostile_locations),
-      T(orphans_are_served),     T(broken_properties),
-      T(another_schema),         T(an_empty_directory_is_no_catalog),
+      T(appended_rows),
+      T(duplicates),
+      T(unknown_types_are_kept),
+      T(hostile_locations),
+      T(orphans_are_served),
+      T(broken_properties),
+      T(another_schema),
+      T(an_empty_directory_is_no_catalog),
+      T(missing_columns_are_added),
+      T(a_required_column_is_not_guessed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
