@@ -76,7 +76,7 @@ static glv_status compile(regexp *r, const buf *translated, glv_error *err) {
   if (r->code == NULL) {
     PCRE2_UCHAR why[128];
     pcre2_get_error_message(code, why, sizeof why);
-    return code == PCRE2_ERROR_NOMEMORY
+    return code == PCRE2_ERROR_HEAP_FAILED || code == PCRE2_ERROR_NOMEMORY
                ? error_nomem(err, translated->size)
                : refuse(str_slice(r->pattern, r->pattern_size), (const char *)why, err);
   }
