@@ -1,0 +1,306 @@
+/*
+ * Reading CSV. Without given columns the text is read twice: the first pass finds the type of each
+ * column from all of its values, the second makes batches. A field is null when it is not quoted
+ * and equals one of the null texts. A line without anything on it is skipped, unless there is only
+ * one column: there it is a null.
+ */
+#include "base/hash.h"
+#include "text/csv_scan.h"
+#include "text/text_private.h"
+
+enum { DEFAULT_BATCH_ROWS = 65536 };
+
+typedef struct csv_reader {
+  glv_env *env; /* a reference */
+  text_source source;
+  arena memory;
+  str *nulls;
+  size_t null_count;
+  csv_scan scan;
+  text_columns columns;
+  size_t *targets; /* column of each field */
+  size_t field_count;
+  size_t *missing; /* columns that the text lacks */
+  size_t missing_count;
+  const schema *schema;
+  buf scratch;
+  bool failed;
+} csv_reader;
+
+static bool is_null(const csv_reader *r, const csv_field *f, str value) {
+  for (size_t i = 0; !f->quoted && i < r->null_count; i++) {
+    if (str_equal(value, r->nulls[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static text_place place(const csv_reader *r, str column) {
+  return (text_place){r->source.name, r->scan.line, column};
+}
+
+/* All fields of the record are UTF-8; header (may be NULL) names the columns. */
+static glv_status check_utf8(const csv_reader *r, const str *header, glv_error *err) {
+  const csv_scan *s = &r->scan;
+  if (str_is_utf8(str_slice(s->window.bytes.data + s->record, s->size))) {
+    return GLV_OK; /* the usual case; rewritten fields leave halves of characters behind them */
+  }
+  for (size_t i = 0; i < s->count; i++) {
+    if (!str_is_utf8(csv_scan_field(s, i))) {
+      const text_place at = place(r, header != NULL && i < r->field_count ? header[i] : (str){0});
+      return text_bad(&at, "the text is not UTF-8", err);
+    }
+  }
+  return GLV_OK;
+}
+
+/* The next record that is not blank, with as many fields as the header. */
+static glv_status next_record(csv_reader *r, const str *header, bool *ret_found, glv_error *err) {
+  csv_scan *s = &r->scan;
+  do {
+    TRY(csv_scan_next(s, ret_found, err));
+  } while (*ret_found && r->field_count != 1 && csv_scan_is_blank(s));
+  if (!*ret_found) {
+    return GLV_OK;
+  }
+  if (r->field_count != 0 && s->count != r->field_count) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "file '%s' line %llu: %zu fields, the header has %zu",
+                r->source.name, (unsigned long long)s->line, s->count, r->field_count);
+  }
+  return check_utf8(r, header, err);
+}
+
+/* Start over: open the text and read the header into *ret, whose names are in the arena. */
+static glv_status read_header(csv_reader *r, str **ret, glv_error *err) {
+  CLEANUP(map_dispose) map seen;
+  bool found;
+  map_init(&seen, r->env);
+  csv_scan_dispose(&r->scan);
+  TRY(csv_scan_open(&r->scan, r->env, &r->source, err));
+  r->field_count = 0;
+  TRY(next_record(r, NULL, &found, err));
+  if (!found) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "file '%s' is empty: the header line is missing",
+                r->source.name);
+  }
+  r->field_count = r->scan.count;
+  str *names = ARENA_ARRAY(&r->memory, str, r->field_count);
+  if (names == NULL) {
+    return error_nomem(err, r->field_count * sizeof *names);
+  }
+  for (size_t i = 0; i < r->field_count; i++) {
+    const str name = csv_scan_field(&r->scan, i);
+    const text_place at = place(r, name);
+    uint64_t *slot;
+    bool is_new;
+    if (name.size == 0 || memchr(name.data, 0, name.size) != NULL) {
+      return FAIL(err, GLV_E_INVALID_INPUT,
+                  "file '%s' line %llu: column %zu of the header has no name", r->source.name,
+                  (unsigned long long)r->scan.line, i + 1);
+    }
+    names[i] = str_slice(arena_strdup(&r->memory, name), name.size);
+    if (names[i].data == NULL) {
+      return error_nomem(err, name.size);
+    }
+    TRY(map_put(&seen, names[i], &slot, &is_new, err));
+    if (!is_new) {
+      return text_bad(&at, "the header names this column twice", err);
+    }
+  }
+  *ret = names;
+  return GLV_OK;
+}
+
+typedef struct found_type {
+  unsigned fits;
+  bool any_value;
+} found_type;
+
+/* The first pass. */
+static glv_status find_types(csv_reader *r, const str *header, found_type *types, glv_error *err) {
+  bool found;
+  for (;;) {
+    TRY(next_record(r, header, &found, err));
+    if (!found) {
+      return GLV_OK;
+    }
+    for (size_t i = 0; i < r->field_count; i++) {
+      const str value = csv_scan_field(&r->scan, i);
+      if (types[i].fits != 0 && !is_null(r, &r->scan.fields[i], value)) {
+        types[i].fits = text_fits(types[i].fits, value);
+        types[i].any_value = true;
+      }
+    }
+  }
+}
+
+static glv_status find_schema(csv_reader *r, const text_read_options *o, schema **ret,
+                              glv_error *err) {
+  str *header;
+  TRY(read_header(r, &header, err));
+  found_type *types = ARENA_ARRAY(&r->memory, found_type, r->field_count);
+  field *fields = ARENA_ARRAY(&r->memory, field, r->field_count);
+  if (types == NULL || fields == NULL) {
+    return error_nomem(err, r->field_count * sizeof *fields);
+  }
+  for (size_t i = 0; i < r->field_count; i++) {
+    types[i].fits = text_override(o, header[i]) == NULL ? FITS_ALL : 0;
+  }
+  TRY(find_types(r, header, types, err));
+  for (size_t i = 0; i < r->field_count; i++) {
+    const type *t = text_override(o, header[i]);
+    t = t != NULL ? t : text_fits_type(&r->memory, types[i].fits, types[i].any_value);
+    if (t == NULL) {
+      return error_nomem(err, sizeof *t);
+    }
+    fields[i] = (field){.name = header[i].data, .type = t, .nullable = true};
+  }
+  TRY(schema_new(r->env, fields, r->field_count, (metadata){0}, ret, err));
+  return text_check_overrides(o, *ret, r->source.name, err);
+}
+
+static glv_status note_missing(csv_reader *r, const bool *present, glv_error *err) {
+  for (size_t i = 0; i < r->schema->field_count; i++) {
+    if (present[i]) {
+      continue;
+    }
+    if (!r->schema->fields[i].nullable) {
+      return FAIL(err, GLV_E_COLUMN_NOT_FOUND,
+                  "file '%s' lacks column '%s', which must not be null", r->source.name,
+                  r->schema->fields[i].name);
+    }
+    r->missing[r->missing_count++] = i;
+  }
+  return GLV_OK;
+}
+
+/* Which column each field goes to. */
+static glv_status bind_header(csv_reader *r, const str *header, glv_error *err) {
+  const schema *s = r->schema;
+  bool *present = ARENA_ARRAY(&r->memory, bool, s->field_count);
+  r->targets = ARENA_ARRAY(&r->memory, size_t, r->field_count);
+  r->missing = ARENA_ARRAY(&r->memory, size_t, s->field_count);
+  if (present == NULL || r->targets == NULL || r->missing == NULL) {
+    return error_nomem(err, s->field_count * sizeof *r->missing);
+  }
+  for (size_t i = 0; i < r->field_count; i++) {
+    const size_t target = schema_find(s, header[i]);
+    if (target == SIZE_MAX) {
+      return FAIL(err, GLV_E_COLUMN_NOT_FOUND, "file '%s' has column '%.*s', the table has not",
+                  r->source.name, STR_ARG(header[i]));
+    }
+    r->targets[i] = target;
+    present[target] = true;
+  }
+  return note_missing(r, present, err);
+}
+
+static glv_status append_field(csv_reader *r, size_t i, glv_error *err) {
+  const str value = csv_scan_field(&r->scan, i);
+  const size_t target = r->targets[i];
+  const field *f = &r->schema->fields[target];
+  const text_place at = place(r, str_of(f->name));
+  if (!is_null(r, &r->scan.fields[i], value)) {
+    return text_column_text(&r->columns.items[target], value, &at, &r->scratch, err);
+  }
+  return f->nullable ? text_column_null(&r->columns.items[target], err)
+                     : text_bad(&at, "the value is missing and must not be null", err);
+}
+
+static glv_status append_record(csv_reader *r, glv_error *err) {
+  for (size_t i = 0; i < r->field_count; i++) {
+    TRY(append_field(r, i, err));
+  }
+  for (size_t i = 0; i < r->missing_count; i++) {
+    TRY(text_column_null(&r->columns.items[r->missing[i]], err));
+  }
+  r->columns.rows++;
+  r->columns.bytes += r->scan.size;
+  return GLV_OK;
+}
+
+static glv_status fill_batch(csv_reader *r, batch *ret, bool *ret_end, glv_error *err) {
+  bool found = true;
+  while (found && !text_columns_full(&r->columns)) {
+    TRY(next_record(r, NULL, &found, err));
+    if (found) {
+      TRY(append_record(r, err));
+    }
+  }
+  *ret_end = r->columns.rows == 0;
+  return *ret_end ? GLV_OK : text_columns_finish(&r->columns, ret, err);
+}
+
+static glv_status reader_next(void *state, batch *ret, bool *ret_end, glv_error *err) {
+  csv_reader *r = state;
+  if (r->failed) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "reading file '%s' failed before", r->source.name);
+  }
+  const glv_status status = fill_batch(r, ret, ret_end, err);
+  r->failed = status != GLV_OK;
+  return status;
+}
+
+static void reader_dispose(void *state) {
+  csv_reader *r = state;
+  glv_env *env = r->env;
+  csv_scan_dispose(&r->scan);
+  text_columns_dispose(&r->columns);
+  buf_dispose(&r->scratch);
+  arena_dispose(&r->memory);
+  mem_free(env, r);
+  env_unref(env);
+}
+
+static glv_status copy_nulls(csv_reader *r, const text_read_options *o, glv_error *err) {
+  static const str usual[] = {{"", 0}, {"NA", 2}};
+  const str *from = o->nulls != NULL ? o->nulls : usual;
+  r->null_count = o->nulls != NULL ? o->null_count : 2;
+  r->nulls = ARENA_ARRAY(&r->memory, str, r->null_count);
+  for (size_t i = 0; r->nulls != NULL && i < r->null_count; i++) {
+    r->nulls[i] = str_slice(arena_strdup(&r->memory, from[i]), from[i].size);
+    if (r->nulls[i].data == NULL) {
+      r->nulls = NULL;
+    }
+  }
+  return r->nulls != NULL ? GLV_OK : error_nomem(err, r->null_count * sizeof *r->nulls);
+}
+
+static glv_status open_columns(csv_reader *r, const text_read_options *o, schema **ret,
+                               glv_error *err) {
+  str *header;
+  TRY(copy_nulls(r, o, err));
+  if (o->columns != NULL) {
+    *ret = schema_ref(o->columns);
+  } else {
+    TRY(find_schema(r, o, ret, err));
+  }
+  r->schema = *ret;
+  TRY(read_header(r, &header, err));
+  TRY(bind_header(r, header, err));
+  return text_columns_init(&r->columns, r->env, *ret,
+                           o->batch_rows != 0 ? o->batch_rows : DEFAULT_BATCH_ROWS, err);
+}
+
+glv_status csv_reader_open(glv_env *env, text_source source, const text_read_options *options,
+                           batch_reader *ret, glv_error *err) {
+  static const text_read_options defaults = {0};
+  csv_reader *r = mem_zalloc(env, sizeof *r);
+  schema *s = NULL;
+  if (r == NULL) {
+    return error_nomem(err, sizeof *r);
+  }
+  r->env = env_ref(env);
+  r->source = source;
+  arena_init(&r->memory, env);
+  buf_init(&r->scratch, env, LIMIT_RECORD_BYTES);
+  const glv_status status = open_columns(r, options != NULL ? options : &defaults, &s, err);
+  if (status != GLV_OK) {
+    schema_unref(s);
+    reader_dispose(r);
+    return status;
+  }
+  *ret = (batch_reader){.schema = s, .next = reader_next, .dispose = reader_dispose, .state = r};
+  return GLV_OK;
+}
