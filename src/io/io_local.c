@@ -327,7 +327,7 @@ static glv_status sync_parent(const char *path, glv_error *err) {
   const size_t size = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
   memcpy(parent, path, size);
   parent[size] = '\0';
-  void *dir;
+  void *dir = NULL;
   glv_error own = {0};
   if (local_dir_open(NULL, size != 0 ? parent : ".", &dir, &own) != GLV_OK) {
     /* A directory that may be changed but not read cannot be synced. */
