@@ -27,8 +27,9 @@ static glv_status run_item(void *context, glv_error *err) {
 
 static glv_status start(sync_group *g, void *file, void *dir, glv_error *err) {
   struct sync_item *item = mem_zalloc(g->env, sizeof *item);
-  if (item == NULL) {
-    return error_nomem(err, sizeof *item);
+  if (item == NULL) { /* without memory for the task it is done right here */
+    struct sync_item now = {.env = g->env, .file = file, .dir = dir};
+    return run_item(&now, err);
   }
   *item = (struct sync_item){.env = g->env, .file = file, .dir = dir, .next = g->first};
   item->task = (task){.run = run_item, .context = item};
@@ -38,11 +39,7 @@ static glv_status start(sync_group *g, void *file, void *dir, glv_error *err) {
 }
 
 glv_status sync_file(sync_group *g, void *file, glv_error *err) {
-  const glv_status status = start(g, file, NULL, err);
-  if (status != GLV_OK) {
-    (void)io_close(g->env, file, NULL);
-  }
-  return status;
+  return start(g, file, NULL, err);
 }
 
 glv_status sync_dir(sync_group *g, void *dir, glv_error *err) { return start(g, NULL, dir, err); }

@@ -17,7 +17,7 @@ typedef struct sync_group {
 } sync_group;
 
 /** Start syncing a written file, which is closed afterwards; takes over the handle in every case.
- * Errors: GLV_E_NOMEM, then nothing is synced. */
+ * Errors: those of the sync, when it was done at once. */
 glv_status sync_file(sync_group *g, void *file, glv_error *err);
 /** Start syncing a directory; the handle must stay open until sync_wait. */
 glv_status sync_dir(sync_group *g, void *dir, glv_error *err);
