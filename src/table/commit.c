@@ -22,6 +22,8 @@ static const int64_t retry_ns = INT64_C(30) * 1000000000;
 struct loop {
   commit_plan plan;
   const commit_options *options;
+  bool wants_result;
+  table_snapshot *result; /* the new version, decoded before it is published */
   table_snapshot *latest;
   uint64_t examined;  /* last version whose transaction was checked */
   uint64_t committed; /* ours; 0 = not yet */
@@ -31,6 +33,7 @@ struct loop {
 };
 
 static void loop_cleanup(struct loop *l) {
+  table_unref(l->result);
   table_unref(l->latest);
   buf_dispose(&l->bytes);
   plan_dispose(&l->plan);
@@ -54,6 +57,11 @@ static glv_status fail_conflict(const struct loop *l, enum verdict v, const tran
   return GLV_E_CONFLICT;
 }
 
+static void set_result(struct loop *l, table_snapshot *t) {
+  table_unref(l->result);
+  l->result = t;
+}
+
 /* One version that somebody committed after our base. */
 static glv_status examine(struct loop *l, const table_snapshot *t, glv_error *err) {
   CLEANUP(arena_cleanup) arena a;
@@ -62,6 +70,7 @@ static glv_status examine(struct loop *l, const table_snapshot *t, glv_error *er
   TRY(transaction_read(t, t->manifest->version, &a, &theirs, err));
   if (strcmp(theirs->uuid, l->plan.uuid) == 0) {
     l->committed = t->manifest->version;
+    set_result(l, table_ref(t));
     return GLV_OK;
   }
   const enum verdict v = conflict_check(l->plan.op, theirs);
@@ -129,6 +138,25 @@ static glv_status check_applicable(const struct loop *l, glv_error *err) {
   return GLV_OK;
 }
 
+/* The manifest after `base`, and its snapshot when somebody wants it: nothing but the publishing
+ * itself can fail afterwards. */
+static glv_status build(struct loop *l, const table_snapshot *base, glv_error *err) {
+  const uint64_t version = base != NULL ? base->manifest->version + 1 : 1;
+  const bool v1 = base != NULL && base->has_v1_name;
+  buf_clear(&l->bytes);
+  TRY(manifest_build(&l->plan, base, env_now_ns(l->plan.env), &l->bytes, err));
+  if (!l->wants_result) {
+    return GLV_OK;
+  }
+  char name[NAME_SIZE];
+  table_snapshot *t;
+  name_manifest(version, v1, name);
+  TRY(snapshot_decode(l->plan.home, buf_str(&l->bytes), name, &t, err));
+  t->has_v1_name = v1;
+  set_result(l, t);
+  return GLV_OK;
+}
+
 /* *ret_lost: the version was taken in the last moment. */
 static glv_status attempt(struct loop *l, bool *ret_lost, glv_error *err) {
   *ret_lost = false;
@@ -136,8 +164,7 @@ static glv_status attempt(struct loop *l, bool *ret_lost, glv_error *err) {
   if (!l->plan.wrote_transaction) {
     TRY(publish_transaction(&l->plan, err));
   }
-  buf_clear(&l->bytes);
-  TRY(manifest_build(&l->plan, l->latest, env_now_ns(l->plan.env), &l->bytes, err));
+  TRY(build(l, l->latest, err));
   const uint64_t version = l->latest->manifest->version + 1;
   glv_error report = {0};
   switch (
@@ -197,25 +224,11 @@ static glv_status run(struct loop *l, glv_error *err) {
   return GLV_E_CONFLICT;
 }
 
-/* The snapshot of what was committed. The commit stands whatever happens here. */
-static glv_status open_committed(struct loop *l, table_snapshot **ret, glv_error *err) {
-  char name[NAME_SIZE];
-  const bool v1 = l->latest != NULL && l->latest->has_v1_name;
-  name_manifest(l->committed, v1, name);
-  glv_status status = l->bytes.size > 0
-                          ? snapshot_decode(l->plan.home, buf_str(&l->bytes), name, ret, err)
-                          : GLV_E_INTERNAL;
-  if (status == GLV_OK && (*ret)->manifest->version != l->committed) {
-    table_unref(*ret);
-    status = GLV_E_INTERNAL;
+static void hand_out(struct loop *l, table_snapshot **ret) {
+  if (ret != NULL) {
+    *ret = l->result;
+    l->result = NULL;
   }
-  if (status == GLV_E_INTERNAL) { /* an earlier attempt was the one that went through */
-    return snapshot_load(l->plan.home, l->committed, v1, ret, err);
-  }
-  if (status == GLV_OK) {
-    (*ret)->has_v1_name = v1;
-  }
-  return status;
 }
 
 static glv_status check_operation(const table_snapshot *base, const operation *op, bool strict,
@@ -237,7 +250,10 @@ glv_status table_commit(const table_snapshot *base, const operation *op,
   const commit_options *o = options != NULL ? options : &defaults;
   TRY(check_operation(base, op, o->strict, err));
   CLEANUP(loop_cleanup)
-  struct loop l = {.options = o, .latest = table_ref(base), .examined = base->manifest->version};
+  struct loop l = {.options = o,
+                   .wants_result = ret != NULL,
+                   .latest = table_ref(base),
+                   .examined = base->manifest->version};
   buf_init(&l.bytes, base->home->env, LIMIT_MANIFEST_BYTES);
   glv_status status = plan_make(base->home, base, op, &l.plan, err);
   if (status == GLV_OK) {
@@ -252,7 +268,8 @@ glv_status table_commit(const table_snapshot *base, const operation *op,
     }
     return status;
   }
-  return ret != NULL ? open_committed(&l, ret, err) : GLV_OK;
+  hand_out(&l, ret);
+  return GLV_OK;
 }
 
 /* ---- creation -------------------------------------------------------------------------------- */
@@ -260,7 +277,7 @@ glv_status table_commit(const table_snapshot *base, const operation *op,
 glv_status commit_create(table_home *h, const operation *op, bool stable_row_ids,
                          const char *data_version, table_snapshot **ret, glv_error *err) {
   static const commit_options defaults = {0};
-  CLEANUP(loop_cleanup) struct loop l = {.options = &defaults};
+  CLEANUP(loop_cleanup) struct loop l = {.options = &defaults, .wants_result = ret != NULL};
   buf_init(&l.bytes, h->env, LIMIT_MANIFEST_BYTES);
   glv_error report = {0};
   glv_status status = plan_make(h, NULL, op, &l.plan, &report);
@@ -270,7 +287,7 @@ glv_status commit_create(table_home *h, const operation *op, bool stable_row_ids
     status = publish_transaction(&l.plan, &report);
   }
   if (status == GLV_OK) {
-    status = manifest_build(&l.plan, NULL, env_now_ns(h->env), &l.bytes, &report);
+    status = build(&l, NULL, &report);
   }
   enum publish_outcome outcome = PUBLISH_FAILED;
   if (status == GLV_OK) {
@@ -278,8 +295,8 @@ glv_status commit_create(table_home *h, const operation *op, bool stable_row_ids
   }
   switch (outcome) {
   case PUBLISH_DONE:
-    l.committed = 1;
-    return ret != NULL ? open_committed(&l, ret, err) : GLV_OK;
+    hand_out(&l, ret);
+    return GLV_OK;
   case PUBLISH_LOST:
     plan_undo(&l.plan);
     return FAIL(err, GLV_E_TABLE_EXISTS, "Table '%s' already exists", h->name);
