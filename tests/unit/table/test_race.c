@@ -1,0 +1,171 @@
+/* Writers at the same time: appends all land, strict commits exclude each other (checklist 26). */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "tables.h"
+
+enum { WRITERS = 4, ROUNDS = 10 };
+
+struct writer {
+  const test_env *shared;
+  int number;
+  bool strict;
+  int committed;
+};
+
+/* One append, or one strict change of metadata; false = somebody else was first. */
+static bool write_once(test_env *t, table_snapshot **s, const struct writer *w, int round) {
+  table_snapshot *next = NULL;
+  glv_error err = {0};
+  glv_status status;
+  if (w->strict) {
+    const metadata_change change = {STR("k"), STR("v")};
+    const operation op = {.kind = OPERATION_UPDATE_CONFIG, .changes = &change, .change_count = 1};
+    status = table_commit(*s, &op, &(commit_options){.strict = true}, &next, NULL, &err);
+  } else {
+    batch_reader r = make_rows(t->env, 1000 * w->number + round, 1, 1);
+    status = table_append(*s, &r, NULL, &next, NULL, &err);
+  }
+  if (status != GLV_OK) {
+    assert_int_equal(status, GLV_E_CONFLICT);
+    assert_int_equal(err.flags, GLV_ERROR_MAY_RETRY);
+    OK(table_open_version(*s, 0, &next, err));
+  }
+  table_unref(*s);
+  *s = next;
+  return status == GLV_OK;
+}
+
+static void *run_writer(void *context) {
+  struct writer *w = context;
+  test_env t;
+  test_env_share(&t, w->shared);
+  table_snapshot *s;
+  OK(table_open(t.env, test_env_path(&t, "t"), "t", 0, &s, err));
+  for (int round = 0; round < ROUNDS; round++) {
+    w->committed += write_once(&t, &s, w, round);
+  }
+  table_unref(s);
+  test_env_close(&t);
+  return NULL;
+}
+
+static int run_all(test_env *t, bool strict) {
+  struct writer writers[WRITERS];
+  pthread_t threads[WRITERS];
+  int committed = 0;
+  for (int i = 0; i < WRITERS; i++) {
+    writers[i] = (struct writer){t, i + 1, strict, 0};
+    assert_int_equal(pthread_create(&threads[i], NULL, run_writer, &writers[i]), 0);
+  }
+  for (int i = 0; i < WRITERS; i++) {
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+    committed += writers[i].committed;
+  }
+  return committed;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a;
+  const uint64_t y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void test_appends(void **state) {
+  (void)state;
+  for (int store = 0; store < 2; store++) {
+    test_env t;
+    test_env_open(&t, store);
+    table_unref(create_rows(t.env, test_env_path(&t, "t"), 0, 1, true));
+    assert_int_equal(run_all(&t, false), WRITERS * ROUNDS);
+    table_snapshot *s;
+    OK(table_open(t.env, test_env_path(&t, "t"), "t", 0, &s, err));
+    const size_t rows = WRITERS * ROUNDS + 1;
+    assert_int_equal(table_version(s), rows);
+    assert_int_equal(table_live_rows(s), rows);
+    assert_int_equal(table_next_row_id(s), rows);
+    uint64_t ids[WRITERS * ROUNDS + 1];
+    assert_int_equal(scan_numbers(s, "_rowid", ids, rows), rows);
+    qsort(ids, rows, sizeof *ids, compare_numbers);
+    for (size_t i = 0; i < rows; i++) {
+      assert_int_equal(ids[i], i);
+    }
+    assert_int_equal(scan_numbers(s, "id", ids, rows), rows);
+    qsort(ids, rows, sizeof *ids, compare_numbers);
+    for (size_t i = 1; i < rows; i++) {
+      assert_true(ids[i - 1] < ids[i]);
+    }
+    assert_int_equal(count_files(t.env, test_env_path(&t, "t/_versions")), rows + 1);
+    assert_int_equal(count_files(t.env, test_env_path(&t, "t/_transactions")), rows);
+    table_unref(s);
+    test_env_close(&t);
+  }
+}
+
+static void test_strict(void **state) {
+  (void)state;
+  for (int store = 0; store < 2; store++) {
+    test_env t;
+    test_env_open(&t, store);
+    table_unref(create_rows(t.env, test_env_path(&t, "t"), 0, 1, true));
+    const int committed = run_all(&t, true);
+    assert_true(committed >= ROUNDS && committed <= WRITERS * ROUNDS);
+    table_snapshot *s;
+    OK(table_open(t.env, test_env_path(&t, "t"), "t", 0, &s, err));
+    assert_int_equal(table_version(s), committed + 1);
+    assert_int_equal(count_files(t.env, test_env_path(&t, "t/_transactions")), committed + 1);
+    table_unref(s);
+    test_env_close(&t);
+  }
+}
+
+/* Creations at the same path: one wins. */
+static void *run_creator(void *context) {
+  struct writer *w = context;
+  test_env t;
+  test_env_share(&t, w->shared);
+  batch_reader r = make_rows(t.env, w->number, 1, 1);
+  schema *s = schema_ref(r.schema);
+  glv_error err = {0};
+  const glv_status status =
+      table_create(t.env, test_env_path(&t, "c"), "c", s, &r, NULL, NULL, &err);
+  w->committed = status == GLV_OK;
+  if (status != GLV_OK && status != GLV_E_TABLE_EXISTS) {
+    fail_msg("%s", err.message);
+  }
+  schema_unref(s);
+  test_env_close(&t);
+  return NULL;
+}
+
+static void test_creations(void **state) {
+  (void)state;
+  for (int round = 0; round < 20; round++) {
+    test_env t;
+    test_env_open(&t, round % 2);
+    struct writer writers[WRITERS];
+    pthread_t threads[WRITERS];
+    int committed = 0;
+    for (int i = 0; i < WRITERS; i++) {
+      writers[i] = (struct writer){&t, i + 1, false, 0};
+      assert_int_equal(pthread_create(&threads[i], NULL, run_creator, &writers[i]), 0);
+    }
+    for (int i = 0; i < WRITERS; i++) {
+      assert_int_equal(pthread_join(threads[i], NULL), 0);
+      committed += writers[i].committed;
+    }
+    assert_int_equal(committed, 1);
+    table_snapshot *s;
+    OK(table_open(t.env, test_env_path(&t, "c"), "c", 0, &s, err));
+    assert_int_equal(table_live_rows(s), 1);
+    assert_int_equal(count_files(t.env, test_env_path(&t, "c/data")), 1);
+    table_unref(s);
+    test_env_close(&t);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_appends), cmocka_unit_test(test_strict),
+                                     cmocka_unit_test(test_creations)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
