@@ -100,8 +100,8 @@ void error_flag(glv_error *err, uint32_t flags) {
   }
 }
 
-glv_status error_nomem(glv_error *err, size_t size) {
-  return error_set(err, GLV_E_NOMEM, "out of memory: %zu bytes could not be allocated", size);
+void error_report_nomem(glv_error *err, size_t size) {
+  error_set(err, GLV_E_NOMEM, "out of memory: %zu bytes could not be allocated", size);
 }
 
 const char *error_name(glv_status status) {

@@ -23,9 +23,11 @@
     }                                                                                              \
   } while (0)
 
-/** Format a failure into err (may be NULL); evaluates to code: `return FAIL(err, GLV_E_CORRUPT,
- * "...", ...);` */
-#define FAIL(err, code, ...) error_set((err), (code), __VA_ARGS__)
+/**
+ * Format a failure into err (may be NULL); evaluates to code: `return FAIL(err, GLV_E_CORRUPT, "...", ...);` The code is
+ * named again after the call so that compilers see that it is not GLV_OK.
+ */
+#define FAIL(err, code, ...) (error_set((err), (code), __VA_ARGS__), (code))
 
 /** Run fn(&variable) when the variable leaves its scope. fn must accept the variable's empty value.
  */
@@ -63,7 +65,12 @@ void error_flag(glv_error *err, uint32_t flags);
 /** The name of a status, for example "GLV_E_CORRUPT"; a static string for any number. */
 const char *error_name(glv_status status);
 
-/** The report of an allocation of size bytes that failed. @return GLV_E_NOMEM. */
-glv_status error_nomem(glv_error *err, size_t size) __attribute__((cold));
+/** The report of an allocation of size bytes that failed. */
+void error_report_nomem(glv_error *err, size_t size) __attribute__((cold));
+/** The same, for `return error_nomem(err, size);` @return GLV_E_NOMEM. */
+static inline glv_status error_nomem(glv_error *err, size_t size) {
+  error_report_nomem(err, size);
+  return GLV_E_NOMEM;
+}
 
 #endif
