@@ -476,7 +476,12 @@ static int resolve_time(const fields *f, int32_t *ret_nanos) {
   if (f->second != MISSING && f->nanos != MISSING) {
     *ret_nanos = f->nanos;
   }
-  return (hour * 60 + f->minute) * 60 + (f->second == MISSING ? 0 : f->second);
+  int second = f->second == MISSING ? 0 : f->second;
+  if (second == 60) { /* a leap second, as in temporal.c */
+    second = 59;
+    *ret_nanos += 1000000000;
+  }
+  return (hour * 60 + f->minute) * 60 + second;
 }
 
 static const char *resolve(const fields *f, const zone *z, instant *ret) {

@@ -94,14 +94,15 @@ static glv_status bind_to_char(function_binding *b, glv_error *err) {
     if (t->kind != TYPE_NULL && !type_is_string(t->kind)) {
       return bind_refuse(b, 0, "Timestamp", err);
     }
-    b->targets[0] = type_timestamp(b->arena, UNIT_NANO, NULL);
-    if (b->targets[0] == NULL) {
+    t = type_timestamp(b->arena, UNIT_NANO, "+00:00"); /* what a text becomes has a zone */
+    b->targets[0] = t;
+    if (t == NULL) {
       return error_nomem(err, sizeof(type));
     }
   }
   TRY(bind_castable(b, 1, type_simple(TYPE_UTF8), "String", err));
   b->result = type_simple(TYPE_UTF8);
-  if (t->kind == TYPE_TIMESTAMP && t->timezone != NULL) {
+  if (t->timezone != NULL) {
     zone *z = NULL;
     glv_error why = {0};
     const glv_status status = zone_new(b->env, str_of(t->timezone), &z, &why);

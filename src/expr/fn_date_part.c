@@ -1,9 +1,10 @@
 /* date_part and date_trunc (sql-expressions 13.1). Zoned timestamps are looked at in their local
  * time.
  *
- * Truncation to a minute or less is arithmetic on ticks. Coarser units, in a zone, go through local
- * time and back; when the local time reached does not exist because clocks were moved, it is looked
- * up three hours earlier and moved on by as much, as the reference does. */
+ * Truncation to a minute or less is arithmetic on ticks, but for a minute of a constant. Coarser
+ * units, in a zone, go through local time and back; when the local time reached does not exist
+ * because clocks were moved, it is looked up three hours earlier and moved on by as much, as the
+ * reference does. */
 #include "expr/chrono.h"
 #include "expr/function_private.h"
 
@@ -317,11 +318,13 @@ static bool is_fine(enum part part) {
          part == PART_MICROSECOND;
 }
 
-/* Local seconds truncated to an hour or more. */
+/* Local seconds truncated to a minute or more. */
 static int64_t truncate_local(int64_t seconds, enum part part) {
   const int64_t days = floor_div(seconds, DAY_SECONDS);
   civil c = calendar_civil(days);
   switch (part) {
+  case PART_MINUTE:
+    return seconds - floor_mod(seconds, 60);
   case PART_HOUR:
     return seconds - floor_mod(seconds, 3600);
   case PART_WEEK:
@@ -364,8 +367,9 @@ static bool back_to_utc(const zone *z, int64_t local, int32_t offset, int64_t *r
 
 static bool truncate_coarse(const zone *z, enum part part, time_unit unit, int64_t ticks,
                             int64_t *ret) {
-  instant t = temporal_instant(ticks, unit);
-  if (!temporal_in_range(t)) {
+  const instant t = temporal_instant(ticks, unit);
+  int64_t nanos;
+  if (!temporal_ticks(t, UNIT_NANO, &nanos)) { /* the reference computes in nanoseconds */
     return false;
   }
   const int32_t offset = z != NULL ? zone_offset(z, t.seconds) : 0;
@@ -396,14 +400,15 @@ static glv_status date_trunc(const function_frame *f, const operand *arguments, 
   }
   TRY(kernel_begin(f->env, f->binding->result, o, 1, rows, &a, &values, err));
   memset(values, 0, rows * sizeof(int64_t));
+  const bool by_ticks = is_fine(s->part) && !(o->is_scalar && s->part == PART_MINUTE);
   for (size_t i = 0; i < rows; i++) {
     if (!operand_is_valid(o, i)) {
       continue;
     }
     const int64_t ticks = OPERAND_VALUE(o, int64_t, i);
     int64_t *value = &((int64_t *)values)[i];
-    if (!(is_fine(s->part) ? truncate_fine(s->part, unit, ticks, value)
-                           : truncate_coarse(s->zone, s->part, unit, ticks, value))) {
+    if (!(by_ticks ? truncate_fine(s->part, unit, ticks, value)
+                   : truncate_coarse(s->zone, s->part, unit, ticks, value))) {
       return FAIL(err, GLV_E_SQL_EXEC, "Timestamp %lld out of range", (long long)ticks);
     }
   }

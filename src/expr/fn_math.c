@@ -179,12 +179,17 @@ static glv_status bind_nanvl(function_binding *b, glv_error *err) {
     if (kind != TYPE_NULL && !type_is_numeric(kind)) {
       return bind_refuse(b, i, "Float", err);
     }
-    all_half = all_half && (kind == TYPE_FLOAT16 || kind == TYPE_NULL);
+    all_half = all_half && (kind == TYPE_FLOAT16 || kind == TYPE_NULL || kind == TYPE_INT8 ||
+                            kind == TYPE_UINT8);
     any_double = any_double || kind == TYPE_FLOAT64 || type_is_decimal(kind);
   }
   const type *t = type_simple(any_double ? TYPE_FLOAT64 : all_half ? TYPE_FLOAT16 : TYPE_FLOAT32);
   for (size_t i = 0; i < 2; i++) {
-    TRY(bind_castable(b, i, t, "Float", err));
+    if (!cast_is_supported(b->arguments[i].type, t)) {
+      return FAIL(err, GLV_E_SQL_PLAN, "function '%.*s' of %s is not supported yet",
+                  STR_ARG(b->name), TYPE_TEXT(b->arguments[i].type));
+    }
+    b->targets[i] = t;
   }
   b->result = t;
   return GLV_OK;

@@ -49,14 +49,22 @@ static glv_status make_whole(const function_frame *f, const operand *o, whole64 
   return GLV_OK;
 }
 
-/* Two columns: the second one, int32, holds places. */
+/* Places of row i: an int32, or an int64 of which the low half counts. */
+static int32_t places_of(const operand *o, size_t i) {
+  if (o->a.type->kind == TYPE_INT32) {
+    return OPERAND_VALUE(o, int32_t, i);
+  }
+  return (int32_t)(uint32_t)(uint64_t)OPERAND_VALUE(o, int64_t, i);
+}
+
+/* Two columns: the second one holds places. */
 static glv_status make_whole_at(const function_frame *f, const operand *arguments, whole64 wide,
                                 whole32 narrow, size_t rows, array *ret, glv_error *err) {
   CLEANUP(array_unref) array a = {0};
   void *values;
   TRY(kernel_begin(f->env, f->binding->result, arguments, 2, rows, &a, &values, err));
   for (size_t i = 0; i < rows; i++) {
-    const int32_t places = OPERAND_VALUE(&arguments[1], int32_t, i);
+    const int32_t places = places_of(&arguments[1], i);
     if (f->binding->result->kind == TYPE_FLOAT32) {
       const float factor = power_of_ten32(places);
       ((float *)values)[i] = narrow(OPERAND_VALUE(&arguments[0], float, i) * factor) / factor;
@@ -95,7 +103,7 @@ static glv_status kernel_trunc(const function_frame *f, const operand *arguments
   const operand *places = &arguments[1];
   const bool has_places =
       f->binding->count > 1 && !(places->is_scalar && array_is_valid(&places->a, 0) &&
-                                 ARRAY_VALUES(&places->a, int32_t)[0] == 0);
+                                 ARRAY_VALUES(&places->a, int64_t)[0] == 0);
   if (has_places) {
     return make_whole_at(f, arguments, trunc, truncf, rows, ret, err);
   }
@@ -120,10 +128,11 @@ static glv_status bind_rounded(function_binding *b, type_kind integer, glv_error
   return GLV_OK;
 }
 
-static glv_status bind_places(function_binding *b, glv_error *err) {
+/* Argument 1 is an integer. */
+static glv_status bind_places(function_binding *b, type_kind kind, glv_error *err) {
   if (b->count > 1) {
     TRY(bind_int64(b, 1, err));
-    b->targets[1] = type_simple(TYPE_INT32);
+    b->targets[1] = type_simple(kind);
   }
   return GLV_OK;
 }
@@ -136,13 +145,13 @@ static glv_status bind_whole(function_binding *b, glv_error *err) {
 static glv_status bind_round(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 1, 2, err));
   TRY(bind_rounded(b, TYPE_FLOAT64, err));
-  return bind_places(b, err);
+  return bind_places(b, TYPE_INT32, err);
 }
 
 static glv_status bind_trunc(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 1, 2, err));
   TRY(bind_rounded(b, b->count > 1 ? TYPE_FLOAT32 : TYPE_FLOAT64, err));
-  return bind_places(b, err);
+  return bind_places(b, TYPE_INT64, err);
 }
 
 const function functions_round[] = {

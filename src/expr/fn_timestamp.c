@@ -29,13 +29,16 @@ static bool parse_formats(const function_frame *f, const operand *arguments, siz
   return false;
 }
 
-static glv_status check_formats(const function_frame *f, const operand *arguments, glv_error *err) {
-  for (size_t k = 1; k < f->binding->count; k++) {
+/* Formats must be texts, whatever is converted; those of a constant text must be constant. */
+static glv_status check_formats(const function_frame *f, const operand *arguments, size_t rows,
+                                glv_error *err) {
+  const bool needs_constant = arguments[0].is_scalar && type_is_string(arguments[0].a.type->kind);
+  for (size_t k = 1; rows > 0 && k < f->binding->count; k++) {
     if (!type_is_string(arguments[k].a.type->kind)) {
       return FAIL(err, GLV_E_SQL_EXEC, "%s function unsupported data type at index %zu: %s",
                   f->binding->function->name, k, TYPE_TEXT(arguments[k].a.type));
     }
-    if (arguments[0].is_scalar && !arguments[k].is_scalar) {
+    if (needs_constant && !arguments[k].is_scalar) {
       return FAIL(err, GLV_E_SQL_EXEC, "Unsupported data type Array for function %s, arg # %zu",
                   f->binding->function->name, k);
     }
@@ -138,6 +141,7 @@ static glv_status timestamps_from(const function_frame *f, const operand *argume
                                   bool counts_seconds, size_t rows, array *ret, glv_error *err) {
   const operand *o = &arguments[0];
   const type_kind kind = o->a.type->kind;
+  TRY(check_formats(f, arguments, rows, err));
   if (kind == TYPE_TIMESTAMP) { /* cast to the result already */
     return kernel_column(f->env, o, f->binding->result, rows, ret, err);
   }
@@ -148,7 +152,6 @@ static glv_status timestamps_from(const function_frame *f, const operand *argume
   void *values;
   TRY(kernel_begin(f->env, f->binding->result, o, 1, rows, &a, &values, err));
   if (type_is_string(kind)) {
-    TRY(check_formats(f, arguments, err));
     TRY(timestamps_from_text(f, arguments, rows, &a, values, err));
   } else if (kind == TYPE_INT64 || kind == TYPE_FLOAT64) {
     TRY(timestamps_from_number(o, rows, values, err));
@@ -225,6 +228,7 @@ static glv_status parse_date_row(const function_frame *f, const operand *argumen
 static glv_status to_date(const function_frame *f, const operand *arguments, size_t rows,
                           array *ret, glv_error *err) {
   const operand *o = &arguments[0];
+  TRY(check_formats(f, arguments, rows, err));
   if (o->a.type->kind == TYPE_DATE32) {
     return kernel_column(f->env, o, f->binding->result, rows, ret, err);
   }
@@ -235,7 +239,6 @@ static glv_status to_date(const function_frame *f, const operand *arguments, siz
     return rows > 0 ? unsupported(f, o->a.type, err)
                     : array_new_null(f->env, f->binding->result, 0, ret, err);
   }
-  TRY(check_formats(f, arguments, err));
   CLEANUP(array_unref) array a = {0};
   CLEANUP(temporal_parser_dispose) temporal_parser p;
   temporal_parser_init(&p, f->env, NULL);

@@ -280,6 +280,14 @@ static glv_status plan_cast_node(planner *p, const ast *a, place at, const node 
   const type *t = NULL;
   TRY(plan_type(p, a->type, at, &t, err));
   const bool is_try = a->op == AST_CAST_TRY || a->op == AST_CAST_SAFE;
+  if (at.inner && !is_try && t->kind == TYPE_TIMESTAMP && t->unit == UNIT_NANO &&
+      x->type->kind == TYPE_INT64) { /* DataFusion takes the number for seconds here */
+    const type *seconds = type_timestamp(p->arena, UNIT_SECOND, NULL);
+    if (seconds == NULL) {
+      return error_nomem(err, sizeof *seconds);
+    }
+    TRY(plan_cast(p, x, seconds, false, &x, err));
+  }
   return plan_cast(p, x, t, is_try, ret, err);
 }
 

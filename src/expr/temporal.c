@@ -1,8 +1,9 @@
 /* Reading and writing of dates and timestamps.
  *
  * A timestamp text is `YYYY-MM-DD`, or that and one of `T t space` and `HH:MM:SS[.digits]` or
- * `HHMMSS`, then nothing, `Z`, an offset or the name of a zone; digits past the ninth are ignored
- * and second 60 is the first one of the next minute. A date text is one of `YYYY-M-D` with one or
+ * `HHMMSS`, then nothing, `Z`, an offset or the name of a zone; digits past the ninth are ignored.
+ * Second 60 becomes second 59 with more than 1e9 nanoseconds, which units finer than a second carry
+ * over to the next minute. A date text is one of `YYYY-M-D` with one or
  * two digits each, `YYYYMMDD`, a year of four or more digits with a sign, or a timestamp, of which
  * the day in UTC is taken. */
 #include "expr/temporal.h"
@@ -24,7 +25,7 @@ instant temporal_instant(int64_t ticks, time_unit unit) {
 
 bool temporal_ticks(instant t, time_unit unit, int64_t *ret) {
   const int64_t rate = temporal_rate(unit);
-  const int64_t part = t.nanos / (SECOND_NANOS / rate);
+  const int64_t part = unit == UNIT_SECOND ? 0 : t.nanos / (SECOND_NANOS / rate);
   /* Toward zero first, so that the smallest instants do not overflow on the way. */
   const bool negative = t.seconds < 0;
   const int64_t seconds = negative ? t.seconds + 1 : t.seconds;
@@ -110,7 +111,11 @@ static bool parse_clock(str text, day_time *c, size_t *ret_end) {
       return false;
     }
   }
-  return c->hour < 24 && c->minute < 60 && c->second <= 60;
+  if (c->second == 60) {
+    c->second = 59;
+    c->nanos += SECOND_NANOS;
+  }
+  return c->hour < 24 && c->minute < 60 && c->second < 60;
 }
 
 static bool parse_plain_date(str text, int64_t *ret_days) {

@@ -17,7 +17,8 @@ enum { DAY_SECONDS = 86400 };
 #define TEMPORAL_FIRST_DAY INT64_C(-96465292)
 #define TEMPORAL_LAST_DAY INT64_C(95026236)
 
-/** A point in time, or on a wall clock: nanos in [0, 1e9). */
+/** A point in time, or on a wall clock: nanos in [0, 1e9), or up to 2e9 in a leap second that a
+ * text named. */
 typedef struct instant {
   int64_t seconds;
   int32_t nanos;
