@@ -32,7 +32,8 @@ nightly: bootstrap-tests
 
 # Glaive and LanceDB in turn, in one run; bench/RESULTS.md holds recorded results.
 bench: bootstrap-tests all
-	@.cache/venv/bin/python bench/run.py
+	cmake --build --preset release -j $(JOBS) --target glaive_bench
+	@.cache/venv/bin/python bench/run.py --markdown
 
 install: all
 	cmake --install build/release $(if $(PREFIX),--prefix $(PREFIX))
