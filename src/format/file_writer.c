@@ -20,6 +20,7 @@ enum {
   PAGE_MAX_ROWS = 1 << 24,
   PAGE_ROW_STEP = 4096, /* pages of fixed-width columns hold a multiple of this */
   WAITING_RAW_BYTES = 128 << 20,
+  SMALL_RAW_BYTES = 64 << 10, /* not worth waking a thread */
   MIN_JOBS = 2,
   MAX_JOBS = 8
 };
@@ -28,6 +29,7 @@ enum {
 struct page_job {
   task work;
   struct page_job *next;
+  bool is_small; /* encoded by the thread that writes it */
   size_t column;
   uint64_t first_row;
   size_t rows;
@@ -112,7 +114,12 @@ static glv_status retire(file_writer *w, bool is_wanted, glv_error *err) {
   w->first = job->next;
   w->last = w->first != NULL ? w->last : NULL;
   w->job_count--;
-  glv_status status = task_wait(w->env, &job->work, err);
+  glv_status status = GLV_OK;
+  if (!job->is_small) {
+    status = task_wait(w->env, &job->work, err);
+  } else if (is_wanted) {
+    status = run_job(job, err);
+  }
   if (status == GLV_OK && is_wanted) {
     status = record_page(w, job, err);
     if (status == GLV_OK) {
@@ -140,7 +147,9 @@ static glv_status submit(file_writer *w, struct page_job *job, glv_error *err) {
   }
   w->last = job;
   w->job_count++;
-  task_submit(w->env, &job->work);
+  if (!job->is_small) {
+    task_submit(w->env, &job->work);
+  }
   return GLV_OK;
 }
 
@@ -154,6 +163,7 @@ static glv_status close_page(file_writer *w, size_t column, glv_error *err) {
   if (job == NULL) {
     return error_nomem(err, sizeof *job);
   }
+  job->is_small = c->raw_bytes < SMALL_RAW_BYTES;
   job->column = column;
   job->first_row = c->first_row;
   job->rows = c->rows;

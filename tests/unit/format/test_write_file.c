@@ -516,8 +516,8 @@ static void failing_memory(void **state) {
     test_env_open_mem_with(&other, &options);
     field f = field_of(types[i % 4]);
     f.metadata = i == 3 || i == 5 ? (metadata){&zstd, 1} : (metadata){0};
-    array column =
-        column_new(other.env, f.type, 3000, i < 4 ? VALUES_RANDOM : VALUES_SMALL, i % 3 + 3);
+    array column = column_new(other.env, f.type, i < 6 ? 3000 : 12000,
+                              i < 4 ? VALUES_RANDOM : VALUES_SMALL, i % 3 + 3);
     for (uint64_t nth = 1;; nth++) {
       glv_error err = {0};
       file_written written;
