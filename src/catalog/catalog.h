@@ -167,7 +167,9 @@ typedef struct catalog_creation {
  */
 glv_status catalog_table_begin(catalog *c, catalog_id id, metadata properties, arena *a,
                                catalog_creation *ret, glv_error *err);
-/** Version 1 stands. Puts the row back when somebody removed it meanwhile. */
+/** Version 1 stands. Puts the row back when somebody removed it meanwhile. Errors:
+ * GLV_E_TABLE_EXISTS when another table has taken the name by then: the new one is removed; as
+ * catalog_namespace_create. */
 glv_status catalog_table_finish(catalog *c, const catalog_creation *t, glv_error *err);
 /** Version 1 could not be written: takes back what catalog_table_begin made, unless a version
  * stands by now. */

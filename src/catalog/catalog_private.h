@@ -153,9 +153,9 @@ glv_status name_set_page(name_set *s, const catalog_page *page, bool is_root_tab
 
 /** Remove the directory of a table; a missing one is fine. */
 glv_status dataset_remove(glv_env *env, const char *path, glv_error *err);
-/** Remove it unless it holds a version by now: then it stays. */
-glv_status dataset_remove_unfilled(glv_env *env, const char *path, bool *ret_is_filled,
-                                   glv_error *err);
+/** Remove the place of a table that was not written: marker and empty directories. Fails when
+ * anything else is in it. A missing directory is fine. */
+glv_status dataset_remove_unfilled(glv_env *env, const char *path, glv_error *err);
 /** Rename a directory within its parent. Errors: GLV_E_IO with EEXIST, ENOENT, ENOTSUP. */
 glv_status dataset_rename(glv_env *env, const char *from, const char *to, glv_error *err);
 /** Write the marker into a directory (made with its parents); GLV_E_TABLE_EXISTS when it is there.

@@ -121,8 +121,7 @@ static glv_status mark_and_insert(place *p, glv_error *err) {
   status = status == GLV_OK ? manifest_update(p->c, decide_row, p, &own) : status;
   const bool went_elsewhere = status == GLV_OK && strcmp(marked, p->out->table.path) != 0;
   if (!existed && status != GLV_E_UNKNOWN_OUTCOME && (status != GLV_OK || went_elsewhere)) {
-    bool is_filled;
-    (void)dataset_remove_unfilled(env, marked, &is_filled, NULL);
+    (void)dataset_remove_unfilled(env, marked, NULL);
     p->out->made_directory = false;
   }
   return status == GLV_OK ? GLV_OK : error_pass(err, &own);
@@ -244,24 +243,56 @@ glv_status catalog_table_declare(catalog *c, catalog_id id, metadata properties,
 
 /* ---- afterwards ---- */
 
-static glv_status decide_restore(void *context, const manifest *m, arena *a, manifest_change *ret,
-                                 glv_error *err) {
-  const catalog_creation *t = context;
-  if (manifest_find(m, str_of(t->object)) != NULL) {
+/* What finish found. */
+typedef struct finish {
+  const catalog_creation *made;
+  bool is_lost; /* another table has the name by now */
+} finish;
+
+static bool has_location(const manifest *m, const char *location) {
+  for (size_t i = 0; i < m->count; i++) {
+    if (str_is(m->rows[i].location, location)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The row is there, perhaps under another name; or it was removed and comes back; or the name went
+ * to another table. */
+static glv_status decide_finish(void *context, const manifest *m, arena *a, manifest_change *ret,
+                                glv_error *err) {
+  finish *f = context;
+  f->is_lost = false;
+  if (has_location(m, f->made->location)) {
+    return GLV_OK;
+  }
+  if (manifest_find(m, str_of(f->made->object)) != NULL) {
+    f->is_lost = true;
     return GLV_OK;
   }
   row *added = ARENA_NEW(a, row);
   if (added == NULL) {
     return nomem(err);
   }
-  *added = (row){.id = str_of(t->object), .type = STR(TYPE_TABLE), .location = str_of(t->location)};
+  *added = (row){.id = str_of(f->made->object),
+                 .type = STR(TYPE_TABLE),
+                 .location = str_of(f->made->location)};
   *ret = (manifest_change){.is_needed = true, .added = added};
   return GLV_OK;
 }
 
 glv_status catalog_table_finish(catalog *c, const catalog_creation *t, glv_error *err) {
-  catalog_creation copy = *t;
-  return t->object != NULL ? manifest_update(c, decide_restore, &copy, err) : GLV_OK;
+  if (t->object == NULL) {
+    return GLV_OK;
+  }
+  finish f = {.made = t};
+  TRY(manifest_update(c, decide_finish, &f, err));
+  if (!f.is_lost) {
+    return GLV_OK;
+  }
+  TRY(dataset_remove(c->env, t->table.path, err));
+  return FAIL(err, GLV_E_TABLE_EXISTS, "Table '%s' already exists", t->table.name);
 }
 
 static glv_status decide_undo(void *context, const manifest *m, arena *a, manifest_change *ret,
@@ -285,11 +316,10 @@ void catalog_table_undo(catalog *c, const catalog_creation *t) {
   if (t->made_row && manifest_update(c, decide_undo, &copy, NULL) != GLV_OK) {
     return; /* a declared table stays, which the next create fills */
   }
-  bool is_filled = false;
-  if (t->made_directory) {
-    (void)dataset_remove_unfilled(c->env, t->table.path, &is_filled, NULL);
-  }
-  if (is_filled && t->made_row) {
-    (void)manifest_update(c, decide_restore, &copy, NULL);
+  const bool is_used =
+      t->made_directory && dataset_remove_unfilled(c->env, t->table.path, NULL) != GLV_OK;
+  if (is_used && t->made_row) { /* somebody else is filling it */
+    finish f = {.made = t};
+    (void)manifest_update(c, decide_finish, &f, NULL);
   }
 }

@@ -128,15 +128,6 @@ static glv_status move_aside(glv_env *env, const char *path, arena *a, const cha
   return io_dir_sync(env, s.dir, err);
 }
 
-/* Both names lie in the same directory. */
-static glv_status move(glv_env *env, const char *from, const char *to, arena *a, glv_error *err) {
-  CLEANUP(io_scope_dispose) io_scope s = {env, NULL, NULL};
-  const char *name;
-  TRY(open_parent(env, to, a, &s.dir, &name, err));
-  TRY(io_publish(env, s.dir, path_name(str_of(from)).data, name, true, err));
-  return io_dir_sync(env, s.dir, err);
-}
-
 glv_status dataset_remove(glv_env *env, const char *path, glv_error *err) {
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, env);
@@ -152,29 +143,42 @@ glv_status dataset_remove(glv_env *env, const char *path, glv_error *err) {
   return error_pass(err, &own);
 }
 
-glv_status dataset_remove_unfilled(glv_env *env, const char *path, bool *ret_is_filled,
+static glv_status remove_child_dir(glv_env *env, const char *path, const char *name, arena *a,
                                    glv_error *err) {
-  CLEANUP(arena_dispose) arena a;
-  arena_init(&a, env);
-  *ret_is_filled = false;
-  const char *aside;
-  TRY(move_aside(env, path, &a, &aside, err));
-  const char *versions = path_join(&a, str_of(aside), STR("_versions"));
-  if (versions == NULL) {
+  const char *child = name[0] != '\0' ? path_join(a, str_of(path), str_of(name)) : path;
+  if (child == NULL) {
     return error_nomem(err, LIMIT_PATH_BYTES);
   }
   glv_error own = {0};
-  if (io_remove_dir(env, versions, &own) != GLV_OK && !io_is_missing(&own)) {
-    *ret_is_filled = true;
-    return move(env, aside, path, &a, err);
+  return io_remove_dir(env, child, &own) == GLV_OK || io_is_missing(&own) ? GLV_OK
+                                                                          : error_pass(err, &own);
+}
+
+glv_status dataset_remove_unfilled(glv_env *env, const char *path, glv_error *err) {
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, env);
+  TRY(remove_child_dir(env, path, "_versions", &a, err));
+  CLEANUP(io_scope_dispose) io_scope s = {env, NULL, NULL};
+  glv_error own = {0};
+  if (io_dir_open(env, path, &s.dir, &own) != GLV_OK) {
+    return io_is_missing(&own) ? GLV_OK : error_pass(err, &own);
   }
-  return io_remove_tree(env, aside, err);
+  if (io_remove(env, s.dir, MARKER_RESERVED, &own) != GLV_OK && !io_is_missing(&own)) {
+    return error_pass(err, &own);
+  }
+  TRY(remove_child_dir(env, path, "data", &a, err));
+  TRY(remove_child_dir(env, path, "_transactions", &a, err));
+  return remove_child_dir(env, path, "", &a, err);
 }
 
 glv_status dataset_rename(glv_env *env, const char *from, const char *to, glv_error *err) {
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, env);
-  return move(env, from, to, &a, err);
+  CLEANUP(io_scope_dispose) io_scope s = {env, NULL, NULL};
+  const char *name;
+  TRY(open_parent(env, to, &a, &s.dir, &name, err));
+  TRY(io_publish(env, s.dir, path_name(str_of(from)).data, name, true, err));
+  return io_dir_sync(env, s.dir, err);
 }
 
 static glv_status write_marker(glv_env *env, void *dir, glv_error *err) {

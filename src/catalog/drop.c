@@ -104,6 +104,12 @@ typedef struct renaming {
   const char *to_location; /* of a root table; NULL = the location stays */
 } renaming;
 
+/* The old name, and at the root a row that took the new one meanwhile: it has no directory. */
+static bool removes_names(const void *context, str id) {
+  const renaming *r = context;
+  return str_is(id, r->from_object) || (r->to_location != NULL && str_is(id, r->to_object));
+}
+
 static glv_status decide_rename(void *context, const manifest *m, arena *a, manifest_change *ret,
                                 glv_error *err) {
   const renaming *r = context;
@@ -114,7 +120,7 @@ static glv_status decide_rename(void *context, const manifest *m, arena *a, mani
   }
   TRY(check_parents(m, r->to, a, err));
   const row *taken = manifest_find(m, str_of(r->to_object));
-  if (taken != NULL && !is_root) {
+  if (taken != NULL && (!is_root || !is_table(taken))) {
     return fail_table_exists(r->to, a, err);
   }
   row *added = ARENA_NEW(a, row);
@@ -124,8 +130,8 @@ static glv_status decide_rename(void *context, const manifest *m, arena *a, mani
   *added = *found;
   added->id = str_of(r->to_object);
   added->location = is_root ? str_of(r->to_location) : found->location;
-  *ret = (manifest_change){
-      .is_needed = true, .removes = removes_object, .context = r->from_object, .added = added};
+  *ret =
+      (manifest_change){.is_needed = true, .removes = removes_names, .context = r, .added = added};
   return GLV_OK;
 }
 
