@@ -225,6 +225,20 @@ static glv_status namespace_text(struct reader *r, const view_definition *d, con
   return *ret != NULL ? GLV_OK : error_nomem(r->err, out.size);
 }
 
+/* `inputs` is derived, so anything but a list of texts counts as absent. */
+static bool has_inputs(const json *object) {
+  const json *list = js_member(object, "inputs");
+  if (list == NULL || js_kind_of(list) != JS_ARRAY) {
+    return false;
+  }
+  for (size_t i = 0; i < js_count(list); i++) {
+    if (js_kind_of(js_item(list, i)) != JS_STRING) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Steps 8 to 10: the select forms. */
 static glv_status read_select(struct reader *r, const json *object, bool is_namespaced,
                               bool parse_only) {
@@ -243,7 +257,7 @@ static glv_status read_select(struct reader *r, const json *object, bool is_name
   if (!failed(r)) {
     TRY(read_limit(r, object, d));
   }
-  if (!failed(r)) {
+  if (!failed(r) && has_inputs(object)) {
     TRY(read_strings(r, object, "inputs", &d->inputs, &d->input_count));
   }
   if (failed(r) || is_namespaced == (d->namespace_count != 0)) {
