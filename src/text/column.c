@@ -332,7 +332,8 @@ static glv_status json_failure(const json_scan *in, const text_place *at, glv_er
 
 static glv_status wrong_kind(text_column *c, json_scan *in, const text_place *at, glv_error *err) {
   str text;
-  return json_skip(in, &text) ? text_bad_value(at, text, c->type, err) : json_failure(in, at, err);
+  return json_scan_skip(in, &text) ? text_bad_value(at, text, c->type, err)
+                                   : json_failure(in, at, err);
 }
 
 static glv_status append_array(text_column *c, json_scan *in, const text_place *at, buf *scratch,
@@ -342,10 +343,10 @@ static glv_status append_array(text_column *c, json_scan *in, const text_place *
   if (is_list(c->type->kind)) {
     TRY(push_offset(c, err));
   }
-  if (!json_begin(in, '[')) {
+  if (!json_scan_begin(in, '[')) {
     return json_failure(in, at, err);
   }
-  while (json_more(in, ']', &first)) {
+  while (json_scan_more(in, ']', &first)) {
     TRY(text_column_json(&c->children[0], in, at, scratch, err));
     count++;
   }
@@ -375,11 +376,11 @@ static glv_status append_object(text_column *c, json_scan *in, const text_place 
   bool first = true;
   str key;
   const size_t length = c->length;
-  if (!json_begin(in, '{')) {
+  if (!json_scan_begin(in, '{')) {
     return json_failure(in, at, err);
   }
-  while (json_more(in, '}', &first)) {
-    if (!json_key(in, scratch, &key)) {
+  while (json_scan_more(in, '}', &first)) {
+    if (!json_scan_key(in, scratch, &key)) {
       return json_failure(in, at, err);
     }
     text_column *child = child_named(c, key);
@@ -408,7 +409,7 @@ static glv_status append_number(text_column *c, json_scan *in, const text_place 
   str text;
   bool is_integer;
   const type_kind kind = c->type->kind;
-  if (!json_number(in, &text, &is_integer)) {
+  if (!json_scan_number(in, &text, &is_integer)) {
     return json_failure(in, at, err);
   }
   if (type_is_numeric(kind) || type_is_string(kind) || kind == TYPE_DURATION) {
@@ -421,11 +422,11 @@ static glv_status append_string(text_column *c, json_scan *in, const text_place 
                                 glv_error *err) {
   str text;
   const type_kind kind = c->type->kind;
-  if (!json_string(in, scratch, &text)) {
+  if (!json_scan_string(in, scratch, &text)) {
     return json_failure(in, at, err);
   }
-  const bool special = str_is(text, "NaN") || str_is(text, "Infinity") || str_is(text, "-Infinity");
-  if (type_is_integer(kind) || kind == TYPE_BOOL || (type_is_float(kind) && !special)) {
+  if (type_is_integer(kind) || kind == TYPE_BOOL ||
+      (type_is_float(kind) && !text_is_special(text))) {
     return text_bad_value(at, text, c->type, err);
   }
   if (type_is_binary(kind) || kind == TYPE_FIXED_SIZE_BINARY) {
@@ -442,14 +443,14 @@ glv_status text_column_json(text_column *c, json_scan *in, const text_place *at,
   const type_kind kind = c->type->kind;
   str text;
   bool flag;
-  switch (json_peek(in)) {
+  switch (json_scan_peek(in)) {
   case JSON_BAD:
     return json_failure(in, at, err);
   case JSON_NULL:
-    return json_null(in) ? text_column_null(c, err) : json_failure(in, at, err);
+    return json_scan_null(in) ? text_column_null(c, err) : json_failure(in, at, err);
   case JSON_BOOL:
     if (kind == TYPE_BOOL || type_is_string(kind)) {
-      text = json_bool(in, &flag) ? (flag ? STR("true") : STR("false")) : (str){0};
+      text = json_scan_bool(in, &flag) ? (flag ? STR("true") : STR("false")) : (str){0};
       return in->problem == NULL ? append_flat(c, text, at, scratch, err)
                                  : json_failure(in, at, err);
     }
@@ -485,7 +486,7 @@ glv_status text_column_text(text_column *c, str value, const text_place *at, buf
   }
   json_scan in = json_scan_of(value);
   TRY(text_column_json(c, &in, at, scratch, err));
-  return json_at_end(&in) ? GLV_OK : text_bad_value(at, value, c->type, err);
+  return json_scan_at_end(&in) ? GLV_OK : text_bad_value(at, value, c->type, err);
 }
 
 /* Validity and offsets of a nested column. */

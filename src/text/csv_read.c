@@ -297,8 +297,8 @@ glv_status csv_reader_open(glv_env *env, text_source source, const text_read_opt
   buf_init(&r->scratch, env, LIMIT_RECORD_BYTES);
   const glv_status status = open_columns(r, options != NULL ? options : &defaults, &s, err);
   if (status != GLV_OK) {
-    schema_unref(s);
     reader_dispose(r);
+    schema_unref(s);
     return status;
   }
   *ret = (batch_reader){.schema = s, .next = reader_next, .dispose = reader_dispose, .state = r};

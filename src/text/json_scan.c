@@ -19,7 +19,7 @@ static void skip_space(json_scan *s) {
   }
 }
 
-enum json_kind json_peek(json_scan *s) {
+enum json_kind json_scan_peek(json_scan *s) {
   skip_space(s);
   switch (s->at < s->end ? *s->at : '\0') {
   case 'n':
@@ -60,9 +60,9 @@ static bool word(json_scan *s, str w) {
   return true;
 }
 
-bool json_null(json_scan *s) { return word(s, STR("null")); }
+bool json_scan_null(json_scan *s) { return word(s, STR("null")); }
 
-bool json_bool(json_scan *s, bool *ret) {
+bool json_scan_bool(json_scan *s, bool *ret) {
   skip_space(s);
   *ret = s->at < s->end && *s->at == 't';
   return word(s, *ret ? STR("true") : STR("false"));
@@ -84,7 +84,7 @@ static bool accept(json_scan *s, char c) {
   return false;
 }
 
-bool json_number(json_scan *s, str *ret, bool *ret_integer) {
+bool json_scan_number(json_scan *s, str *ret, bool *ret_integer) {
   skip_space(s);
   const char *start = s->at;
   (void)accept(s, '-');
@@ -206,7 +206,7 @@ static str plain_run(json_scan *s) {
   return str_slice(start, (size_t)(s->at - start));
 }
 
-bool json_string(json_scan *s, buf *scratch, str *ret) {
+bool json_scan_string(json_scan *s, buf *scratch, str *ret) {
   skip_space(s);
   if (!accept(s, '"')) {
     return fail(s, "a JSON string is missing");
@@ -237,12 +237,12 @@ bool json_string(json_scan *s, buf *scratch, str *ret) {
   }
 }
 
-bool json_begin(json_scan *s, char open) {
+bool json_scan_begin(json_scan *s, char open) {
   skip_space(s);
   return accept(s, open) || fail(s, open == '[' ? "`[` is missing" : "`{` is missing");
 }
 
-bool json_more(json_scan *s, char close, bool *first) {
+bool json_scan_more(json_scan *s, char close, bool *first) {
   skip_space(s);
   if (s->problem != NULL) {
     return false;
@@ -257,15 +257,15 @@ bool json_more(json_scan *s, char close, bool *first) {
   return true;
 }
 
-bool json_key(json_scan *s, buf *scratch, str *ret) {
-  if (!json_string(s, scratch, ret)) {
+bool json_scan_key(json_scan *s, buf *scratch, str *ret) {
+  if (!json_scan_string(s, scratch, ret)) {
     return false;
   }
   skip_space(s);
   return accept(s, ':') || fail(s, "`:` is missing");
 }
 
-bool json_at_end(json_scan *s) {
+bool json_scan_at_end(json_scan *s) {
   skip_space(s);
   return s->at == s->end;
 }
@@ -288,13 +288,13 @@ static bool skip_string(json_scan *s) {
 static bool skip_flat(json_scan *s) {
   str text;
   bool flag;
-  switch (json_peek(s)) {
+  switch (json_scan_peek(s)) {
   case JSON_NULL:
-    return json_null(s);
+    return json_scan_null(s);
   case JSON_BOOL:
-    return json_bool(s, &flag);
+    return json_scan_bool(s, &flag);
   case JSON_NUMBER:
-    return json_number(s, &text, &flag);
+    return json_scan_number(s, &text, &flag);
   case JSON_STRING:
     return skip_string(s);
   case JSON_BAD:
@@ -315,14 +315,14 @@ static bool skip_key(json_scan *s) {
   return accept(s, ':') || fail(s, "`:` is missing");
 }
 
-bool json_skip(json_scan *s, str *ret) {
+bool json_scan_skip(json_scan *s, str *ret) {
   bool is_object[LIMIT_JSON_DEPTH];
   size_t depth = 0;
   bool first = false;
   skip_space(s);
   const char *start = s->at;
   do {
-    const enum json_kind kind = json_peek(s);
+    const enum json_kind kind = json_scan_peek(s);
     if (kind == JSON_ARRAY || kind == JSON_OBJECT) {
       if (depth == LIMIT_JSON_DEPTH) {
         return fail(s, "JSON nests too deep");
@@ -333,7 +333,7 @@ bool json_skip(json_scan *s, str *ret) {
     } else if (!skip_flat(s)) {
       return false;
     }
-    while (depth != 0 && !json_more(s, is_object[depth - 1] ? '}' : ']', &first)) {
+    while (depth != 0 && !json_scan_more(s, is_object[depth - 1] ? '}' : ']', &first)) {
       if (s->problem != NULL) {
         return false;
       }

@@ -28,7 +28,7 @@ static text_place place(const jsonl_reader *r, str column) {
 
 static bool is_blank(str line) {
   json_scan in = json_scan_of(line);
-  return json_at_end(&in);
+  return json_scan_at_end(&in);
 }
 
 /* The next line that is not blank. */
@@ -58,7 +58,7 @@ static glv_status failure(const jsonl_reader *r, const json_scan *in, glv_error 
 
 /* What follows the object of a line. */
 static glv_status end_line(const jsonl_reader *r, json_scan *in, glv_error *err) {
-  if (in->problem == NULL && !json_at_end(in)) {
+  if (in->problem == NULL && !json_scan_at_end(in)) {
     in->problem = "text after the object of the line";
   }
   return in->problem == NULL ? GLV_OK : failure(r, in, err);
@@ -79,13 +79,13 @@ static glv_status see_line(jsonl_reader *r, const text_read_options *o, shapes *
   bool first = true;
   str key;
   str skipped;
-  if (!json_begin(&in, '{')) {
+  if (!json_scan_begin(&in, '{')) {
     in.problem = "the line is not a JSON object";
     return failure(r, &in, err);
   }
-  while (json_more(&in, '}', &first)) {
+  while (json_scan_more(&in, '}', &first)) {
     shape *member;
-    if (!json_key(&in, &r->keys, &key)) {
+    if (!json_scan_key(&in, &r->keys, &key)) {
       return failure(r, &in, err);
     }
     TRY(check_name(r, key, err));
@@ -93,7 +93,7 @@ static glv_status see_line(jsonl_reader *r, const text_read_options *o, shapes *
     TRY(shape_member(s, root, key, &member, err));
     if (text_override(o, key) == NULL) {
       TRY(shape_see(s, member, &in, &at, 1, err));
-    } else if (!json_skip(&in, &skipped)) {
+    } else if (!json_scan_skip(&in, &skipped)) {
       return failure(r, &in, err);
     }
   }
@@ -164,7 +164,7 @@ static size_t column_of(const jsonl_reader *r, str key, size_t *hint) {
 
 static glv_status append_member(jsonl_reader *r, json_scan *in, size_t *hint, glv_error *err) {
   str key;
-  if (!json_key(in, &r->keys, &key)) {
+  if (!json_scan_key(in, &r->keys, &key)) {
     return failure(r, in, err);
   }
   const size_t target = column_of(r, key, hint);
@@ -178,7 +178,7 @@ static glv_status append_member(jsonl_reader *r, json_scan *in, size_t *hint, gl
   if (c->length != r->columns.rows) {
     return text_bad(&at, "the member is there twice", err);
   }
-  if (!r->schema->fields[target].nullable && json_peek(in) == JSON_NULL) {
+  if (!r->schema->fields[target].nullable && json_scan_peek(in) == JSON_NULL) {
     return text_bad(&at, "the value is missing and must not be null", err);
   }
   return text_column_json(c, in, &at, &r->scratch, err);
@@ -203,11 +203,11 @@ static glv_status append_line(jsonl_reader *r, str line, glv_error *err) {
   json_scan in = json_scan_of(line);
   bool first = true;
   size_t hint = 0;
-  if (!json_begin(&in, '{')) {
+  if (!json_scan_begin(&in, '{')) {
     in.problem = "the line is not a JSON object";
     return failure(r, &in, err);
   }
-  while (json_more(&in, '}', &first)) {
+  while (json_scan_more(&in, '}', &first)) {
     TRY(append_member(r, &in, &hint, err));
   }
   TRY(end_line(r, &in, err));
@@ -286,8 +286,8 @@ glv_status jsonl_reader_open(glv_env *env, text_source source, const text_read_o
   buf_init(&r->scratch, env, LIMIT_RECORD_BYTES);
   const glv_status status = open_columns(r, options != NULL ? options : &defaults, &s, err);
   if (status != GLV_OK) {
-    schema_unref(s);
     reader_dispose(r);
+    schema_unref(s);
     return status;
   }
   *ret = (batch_reader){.schema = s, .next = reader_next, .dispose = reader_dispose, .state = r};

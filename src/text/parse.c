@@ -168,3 +168,7 @@ bool text_zone_offset(const char *zone, int32_t *ret_seconds) {
   }
   return take_zone(&s, &has, ret_seconds) && has;
 }
+
+bool text_is_special(str s) {
+  return str_is(s, "NaN") || str_is(s, "Infinity") || str_is(s, "-Infinity");
+}

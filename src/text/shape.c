@@ -103,10 +103,11 @@ static const char *kind_name(unsigned kinds) {
 
 static glv_status note_kind(shape *of, enum json_kind kind, const text_place *at, glv_error *err) {
   const unsigned bit = 1u << kind;
-  if (of->kinds != 0 && of->kinds != bit) {
+  const bool after_special = of->any_special && kind != JSON_NUMBER && kind != JSON_STRING;
+  if ((of->kinds != 0 && of->kinds != bit) || after_special) {
     char what[128];
     snprintf(what, sizeof what, "%s, where earlier lines have %s; give the column a type",
-             kind_name(bit), kind_name(of->kinds));
+             kind_name(bit), kind_name(of->kinds != 0 ? of->kinds : 1u << JSON_STRING));
     return text_bad(at, what, err);
   }
   of->kinds = bit;
@@ -118,7 +119,7 @@ static glv_status see_number(shape *of, json_scan *in, const text_place *at, glv
   bool is_integer;
   int64_t value;
   uint64_t natural;
-  if (!json_number(in, &text, &is_integer)) {
+  if (!json_scan_number(in, &text, &is_integer)) {
     return failure(in, at, err);
   }
   of->any_real = of->any_real || !is_integer;
@@ -127,14 +128,21 @@ static glv_status see_number(shape *of, json_scan *in, const text_place *at, glv
   return GLV_OK;
 }
 
+/* A special number fits both numbers and strings. */
 static glv_status see_string(shapes *s, shape *of, json_scan *in, const text_place *at,
                              glv_error *err) {
   str text;
-  if (!json_string(in, &s->scratch, &text)) {
+  if (!json_scan_string(in, &s->scratch, &text)) {
     return failure(in, at, err);
   }
+  const unsigned others = of->kinds & ~(1u << JSON_NUMBER | 1u << JSON_STRING);
+  if (others == 0 && text_is_special(text)) {
+    of->any_special = true;
+    of->fits = 0;
+    return GLV_OK;
+  }
   of->fits = of->fits != 0 ? text_fits(of->fits, text) : 0;
-  return GLV_OK;
+  return note_kind(of, JSON_STRING, at, err);
 }
 
 static glv_status see_array(shapes *s, shape *of, json_scan *in, const text_place *at,
@@ -147,10 +155,10 @@ static glv_status see_array(shapes *s, shape *of, json_scan *in, const text_plac
       return error_nomem(err, sizeof *of);
     }
   }
-  if (!json_begin(in, '[')) {
+  if (!json_scan_begin(in, '[')) {
     return failure(in, at, err);
   }
-  while (json_more(in, ']', &first)) {
+  while (json_scan_more(in, ']', &first)) {
     TRY(shape_see(s, of->item, in, at, depth + 1, err));
     count++;
   }
@@ -164,11 +172,11 @@ static glv_status see_object(shapes *s, shape *of, json_scan *in, const text_pla
   bool first = true;
   str key;
   shape *member;
-  if (!json_begin(in, '{')) {
+  if (!json_scan_begin(in, '{')) {
     return failure(in, at, err);
   }
-  while (json_more(in, '}', &first)) {
-    if (!json_key(in, &s->scratch, &key)) {
+  while (json_scan_more(in, '}', &first)) {
+    if (!json_scan_key(in, &s->scratch, &key)) {
       return failure(in, at, err);
     }
     TRY(shape_member(s, of, key, &member, err));
@@ -179,7 +187,7 @@ static glv_status see_object(shapes *s, shape *of, json_scan *in, const text_pla
 
 glv_status shape_see(shapes *s, shape *of, json_scan *in, const text_place *at, unsigned depth,
                      glv_error *err) {
-  const enum json_kind kind = json_peek(in);
+  const enum json_kind kind = json_scan_peek(in);
   bool flag;
   if (depth > LIMIT_TYPE_DEPTH) {
     return FAIL(err, GLV_E_LIMIT, "file '%s' line %llu: values nest deeper than %d levels",
@@ -190,12 +198,14 @@ glv_status shape_see(shapes *s, shape *of, json_scan *in, const text_place *at, 
   }
   if (kind == JSON_NULL) {
     of->any_null = true;
-    return json_null(in) ? GLV_OK : failure(in, at, err);
+    return json_scan_null(in) ? GLV_OK : failure(in, at, err);
   }
-  TRY(note_kind(of, kind, at, err));
+  if (kind != JSON_STRING) {
+    TRY(note_kind(of, kind, at, err));
+  }
   switch (kind) {
   case JSON_BOOL:
-    return json_bool(in, &flag) ? GLV_OK : failure(in, at, err);
+    return json_scan_bool(in, &flag) ? GLV_OK : failure(in, at, err);
   case JSON_NUMBER:
     return see_number(of, in, at, err);
   case JSON_STRING:
@@ -214,8 +224,8 @@ glv_status shape_see(shapes *s, shape *of, json_scan *in, const text_place *at, 
 static const type *array_type(shapes *s, const shape *of) {
   const shape *items = of->item;
   field item = {.name = "item", .nullable = true};
-  if (items->kinds == 1u << JSON_NUMBER && items->any_real && !items->any_null &&
-      of->least_items == of->most_items && of->most_items <= INT32_MAX) {
+  if (items->kinds == 1u << JSON_NUMBER && (items->any_real || items->any_special) &&
+      !items->any_null && of->least_items == of->most_items && of->most_items <= INT32_MAX) {
     item.type = type_simple(TYPE_FLOAT32);
     return type_fixed_size_list(&s->memory, &item, (int32_t)of->most_items);
   }
@@ -240,7 +250,10 @@ const type *shape_type(shapes *s, const shape *of) {
     return type_simple(TYPE_BOOL);
   }
   if (of->kinds == 1u << JSON_NUMBER) {
-    return type_simple(of->all_i64 ? TYPE_INT64 : of->all_u64 ? TYPE_UINT64 : TYPE_FLOAT64);
+    return type_simple(of->any_special ? TYPE_FLOAT64
+                       : of->all_i64   ? TYPE_INT64
+                       : of->all_u64   ? TYPE_UINT64
+                                       : TYPE_FLOAT64);
   }
   if (of->kinds == 1u << JSON_ARRAY) {
     return array_type(s, of);
@@ -248,5 +261,5 @@ const type *shape_type(shapes *s, const shape *of) {
   if (of->kinds == 1u << JSON_OBJECT) {
     return object_type(s, of);
   }
-  return text_fits_type(&s->memory, of->fits, of->kinds != 0);
+  return text_fits_type(&s->memory, of->fits, of->kinds != 0 || of->any_special);
 }

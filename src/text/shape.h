@@ -14,6 +14,7 @@ typedef struct shape {
   bool all_i64;   /* of numbers */
   bool all_u64;
   bool any_real;
+  bool any_special;   /* a string for a number that JSON lacks: "NaN", "Infinity" */
   bool any_null;      /* of the items of an array */
   size_t least_items; /* of arrays */
   size_t most_items;

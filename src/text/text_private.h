@@ -38,6 +38,9 @@ bool text_parse_clock(str s, int64_t *ret_nanos);
 /** Seconds east of Greenwich of UTC and of fixed zones like +02:00; false for others. */
 bool text_zone_offset(const char *zone, int32_t *ret_seconds);
 
+/** "NaN", "Infinity", "-Infinity": numbers as JSON strings. */
+bool text_is_special(str s);
+
 /** A column that values are appended to. */
 typedef struct text_column {
   const type *type;
