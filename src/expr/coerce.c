@@ -301,6 +301,11 @@ const type *coerce_bitwise(const type *l, const type *r) {
   if (r->kind == TYPE_NULL && type_is_integer(l->kind)) {
     return l;
   }
+  const bool l_integer = type_is_integer(l->kind);
+  const bool r_integer = type_is_integer(r->kind);
+  if (l_integer != r_integer && type_is_numeric(l->kind) && type_is_numeric(r->kind)) {
+    return l_integer ? l : r; /* the other side is cast, and its values must be integers that fit */
+  }
   const type_kind kind = integer_join(l->kind, r->kind);
   return kind != TYPE_NONE ? type_simple(kind) : NULL;
 }
@@ -358,9 +363,11 @@ const type *coerce_like(const type *l, const type *r) {
     const type *t = l_null ? r : l;
     return type_is_string(t->kind) ? t : NULL;
   }
-  const bool l_binary = type_is_binary(l->kind);
-  if (l_binary && type_is_string(r->kind)) {
-    return type_simple(l->kind == TYPE_LARGE_BINARY ? TYPE_LARGE_UTF8 : TYPE_UTF8);
+  if (type_is_binary(l->kind) != type_is_binary(r->kind)) {
+    const bool known = type_is_string(l->kind) || type_is_string(r->kind);
+    const bool large =
+        either(l->kind, r->kind, TYPE_LARGE_BINARY) || either(l->kind, r->kind, TYPE_LARGE_UTF8);
+    return known ? type_simple(large ? TYPE_LARGE_UTF8 : TYPE_UTF8) : NULL;
   }
   return coerce_strings(l, r);
 }

@@ -369,6 +369,11 @@ glv_status compare_operands(glv_env *env, enum compare_op op, const operand *l, 
       is_null_scalar(r)) {
     return array_new_null(env, type_simple(TYPE_BOOL), rows, ret, err);
   }
+  if (l->is_scalar && r->is_scalar && rows > 1) {
+    CLEANUP(operand_dispose) operand one = {.is_scalar = true};
+    TRY(compare_operands(env, op, l, r, 1, &one.a, err));
+    return eval_expand(env, &one, rows, ret, err);
+  }
   CLEANUP(bool_writer_dispose) bool_writer w = {0};
   TRY(bool_writer_init(env, rows, false, &w, err));
   TRY(compare_into(op, l, r, rows, w.values, err));

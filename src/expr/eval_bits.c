@@ -316,6 +316,44 @@ static glv_status in_item(const eval *v, const node *item, const operand *left, 
   return GLV_OK;
 }
 
+/* As in_item for an item that may raise: only rows that are not found yet are looked at. */
+static glv_status in_open_rows(const eval *v, const node *item, const operand *left, size_t rows,
+                               bool_writer *w, uint64_t *nulls, glv_error *err) {
+  const size_t open = rows - words_count(w->values, rows);
+  if (open == rows) {
+    return in_item(v, item, left, rows, w, nulls, err);
+  }
+  uint64_t *bits = ARENA_ARRAY(v->scratch, uint64_t, word_count(rows));
+  uint32_t *positions = ARENA_ARRAY(v->scratch, uint32_t, open);
+  if (bits == NULL || positions == NULL) {
+    return error_nomem(err, open * sizeof *positions);
+  }
+  for (size_t i = 0; i < word_count(rows); i++) {
+    bits[i] = ~w->values[i] & tail_mask(rows, i);
+  }
+  (void)bits_positions(bits, rows, positions);
+  CLEANUP(operand_dispose) operand here = {.is_scalar = left->is_scalar};
+  CLEANUP(operand_dispose) operand o = {0};
+  CLEANUP(operand_dispose) operand same = {0};
+  TRY(eval_at(v, item, positions, open, &o, err));
+  if (left->is_scalar) {
+    here.a = array_ref(&left->a);
+  } else {
+    TRY(array_take(v->env, &left->a, positions, open, &here.a, err));
+  }
+  TRY(compare_operands(v->env, COMPARE_EQ, &here, &o, open, &same.a, err));
+  for (size_t k = 0; k < open; k++) {
+    const uint64_t bit = UINT64_C(1) << (positions[k] % 64);
+    if (operand_is_valid(&same, k) && operand_bool(&same, k)) {
+      w->values[positions[k] / 64] |= bit;
+    }
+    if (!operand_is_valid(&o, k)) {
+      nulls[positions[k] / 64] |= bit;
+    }
+  }
+  return GLV_OK;
+}
+
 /* Found, or else null when x or some item is null. */
 glv_status eval_in(const eval *v, const node *n, const operand *left, operand *ret,
                    glv_error *err) {
@@ -338,7 +376,8 @@ glv_status eval_in(const eval *v, const node *n, const operand *left, operand *r
     }
   }
   for (size_t i = 1; i < n->child_count; i++) {
-    TRY(in_item(v, n->child[i], left, rows, &w, nulls, err));
+    const node *item = n->child[i];
+    TRY((item->is_fallible ? in_open_rows : in_item)(v, item, left, rows, &w, nulls, err));
   }
   const uint64_t set_null = n->set != NULL && in_set_has_null(n->set) ? ~UINT64_C(0) : 0;
   for (size_t i = 0; i < words; i++) {

@@ -1,6 +1,6 @@
 /* concat and concat_ws: the texts of all arguments one after another; null arguments are left out.
- * The result is utf8, or utf8_view when an argument is another kind of string or an untyped NULL.
- */
+ * The result has the type of the arguments if all have the same string type; strings of different
+ * types, or beside an untyped NULL, give utf8_view; a value that is no string makes it utf8. */
 #include "arrow/builder.h"
 #include "expr/function_private.h"
 
@@ -60,17 +60,25 @@ static glv_status concat_ws(const function_frame *f, const operand *arguments, s
   return builder_finish(&b, ret, err);
 }
 
-static glv_status bind_concat(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 1, SIZE_MAX, err));
-  type_kind result = TYPE_UTF8;
+/* The one string type of all arguments; else a view when all are strings or NULL; else utf8. */
+static type_kind common_string(const function_binding *b) {
+  const type_kind first = b->arguments[0].type->kind;
+  bool same = type_is_string(first);
+  bool texts = true;
   for (size_t i = 0; i < b->count; i++) {
     const type_kind kind = b->arguments[i].type->kind;
-    if (kind == TYPE_NULL || kind == TYPE_LARGE_UTF8 || kind == TYPE_UTF8_VIEW) {
-      result = TYPE_UTF8_VIEW;
-    }
+    same = same && kind == first;
+    texts = texts && (type_is_string(kind) || kind == TYPE_NULL || kind == TYPE_DICTIONARY);
+  }
+  return same ? first : texts ? TYPE_UTF8_VIEW : TYPE_UTF8;
+}
+
+static glv_status bind_concat(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, SIZE_MAX, err));
+  for (size_t i = 0; i < b->count; i++) {
     TRY(bind_text(b, i, err));
   }
-  b->result = type_simple(result);
+  b->result = type_simple(common_string(b));
   return GLV_OK;
 }
 

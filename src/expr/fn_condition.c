@@ -100,7 +100,7 @@ static glv_status bind_choice(function_binding *b, glv_error *err) {
   const type *t = b->arguments[0].type;
   for (size_t i = 1; i < b->count; i++) {
     const type *joined = NULL;
-    TRY(coerce_union(b->arena, t, b->arguments[i].type, &joined, err));
+    TRY(coerce_comparison(b->arena, t, b->arguments[i].type, &joined, err));
     if (joined == NULL) {
       return no_common_type(b, t, b->arguments[i].type, err);
     }

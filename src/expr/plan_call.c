@@ -162,6 +162,56 @@ static glv_status plan_nvl(planner *p, const char *name, const node **arguments,
   return plan_first_valid(p, t, arguments, count, ret, err);
 }
 
+/* Children of the CASE node: the operand, if any, then pairs, then ELSE. */
+struct case_parts {
+  size_t first; /* index of the first WHEN */
+  size_t pairs;
+  const node **child;
+  size_t count;
+};
+
+/* Conditions that are constant: false ones go, a true one ends the list. */
+static void prune_case(struct case_parts *c) {
+  size_t kept = 0;
+  for (size_t i = 0; i < c->pairs; i++) {
+    const node *when = c->child[2 * i];
+    const node *then = c->child[2 * i + 1];
+    const bool known = node_is_constant(when) && !node_is_null(when);
+    if (known && array_bool(when->constant, 0)) {
+      c->child[c->count - 1] = then;
+      break;
+    }
+    if (!known) {
+      c->child[2 * kept] = when;
+      c->child[2 * kept + 1] = then;
+      kept++;
+    }
+  }
+  c->child[2 * kept] = c->child[c->count - 1];
+  c->pairs = kept;
+  c->count = 2 * kept + 1;
+}
+
+/* The node for children of the right types. */
+static glv_status finish_case(planner *p, const type *t, struct case_parts *c, const node **ret,
+                              glv_error *err) {
+  if (c->first == 0) {
+    prune_case(c);
+  }
+  if (c->count == 1) {
+    *ret = c->child[0];
+    return GLV_OK;
+  }
+  node *n = plan_new(p, NODE_CASE, t, 0);
+  if (n == NULL) {
+    return error_nomem(err, sizeof *n);
+  }
+  n->child = c->child;
+  n->child_count = c->count;
+  n->has_operand = c->first != 0;
+  return plan_finish(p, n, ret, err);
+}
+
 /* CASE WHEN test IS NOT NULL THEN a ELSE b END, all three of one type. */
 static glv_status plan_nvl2(planner *p, const char *name, const node **arguments, size_t count,
                             const node **ret, glv_error *err) {
@@ -177,14 +227,14 @@ static glv_status plan_nvl2(planner *p, const char *name, const node **arguments
     }
     t = joined;
   }
-  node *n = plan_new(p, NODE_CASE, t, 3);
-  if (n == NULL) {
-    return error_nomem(err, sizeof *n);
+  struct case_parts c = {.pairs = 1, .count = 3, .child = ARENA_ARRAY(p->arena, const node *, 3)};
+  if (c.child == NULL) {
+    return error_nomem(err, 3 * sizeof *c.child);
   }
-  TRY(plan_is(p, IS_NULL, true, arguments[0], &n->child[0], err));
-  TRY(plan_cast(p, arguments[1], t, false, &n->child[1], err));
-  TRY(plan_cast(p, arguments[2], t, false, &n->child[2], err));
-  return plan_finish(p, n, ret, err);
+  TRY(plan_is(p, IS_NULL, true, arguments[0], &c.child[0], err));
+  TRY(plan_cast(p, arguments[1], t, false, &c.child[1], err));
+  TRY(plan_cast(p, arguments[2], t, false, &c.child[2], err));
+  return finish_case(p, t, &c, ret, err);
 }
 
 glv_status plan_function(planner *p, const char *name, const node **arguments, size_t count,
@@ -279,14 +329,6 @@ glv_status plan_call(planner *p, const ast *a, place at, const node **ret, glv_e
   return plan_function(p, name, arguments, a->child_count, ret, err);
 }
 
-/* Children of the CASE node: the operand, if any, then pairs, then ELSE. */
-struct case_parts {
-  size_t first; /* index of the first WHEN */
-  size_t pairs;
-  const node **child;
-  size_t count;
-};
-
 static glv_status case_children(planner *p, const ast *a, struct case_parts *ret, glv_error *err) {
   const bool has_else = (a->flags & AST_HAS_ELSE) != 0;
   ret->first = (a->flags & AST_HAS_OPERAND) != 0 ? 1 : 0;
@@ -365,14 +407,7 @@ glv_status plan_case(planner *p, const ast *a, place at, const node **ret, glv_e
     }
   }
   TRY(case_results(p, &c, &t, err));
-  node *n = plan_new(p, NODE_CASE, t, 0);
-  if (n == NULL) {
-    return error_nomem(err, sizeof *n);
-  }
-  n->child = c.child;
-  n->child_count = c.count;
-  n->has_operand = c.first != 0;
-  return plan_finish(p, n, ret, err);
+  return finish_case(p, t, &c, ret, err);
 }
 
 static glv_status plan_extract(planner *p, const ast *a, const node **ret, glv_error *err) {

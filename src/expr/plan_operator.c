@@ -97,9 +97,25 @@ static glv_status date_number(planner *p, enum arithmetic_op op, const node *l, 
                    r, first ? number : r->type, ret, err);
 }
 
+/* A difference with an untyped null is one of two values of the same type. */
+static glv_status temporal_null(planner *p, const node **l, const node **r, glv_error *err) {
+  const type *lt = (*l)->type;
+  const type *rt = (*r)->type;
+  if (rt->kind == TYPE_NULL && (is_date(lt) || lt->kind == TYPE_TIMESTAMP)) {
+    return plan_cast(p, *r, lt, false, r, err);
+  }
+  if (lt->kind == TYPE_NULL && (is_date(rt) || rt->kind == TYPE_TIMESTAMP)) {
+    return plan_cast(p, *l, rt, false, l, err);
+  }
+  return GLV_OK;
+}
+
 /* 9.5. *ret stays NULL when the pair is none of the table. */
 static glv_status temporal(planner *p, enum arithmetic_op op, const node *l, const node *r,
                            const node **ret, glv_error *err) {
+  if (op == ARITHMETIC_SUB) {
+    TRY(temporal_null(p, &l, &r, err));
+  }
   const type *lt = l->type;
   const type *rt = r->type;
   const bool sum = op == ARITHMETIC_ADD || op == ARITHMETIC_SUB;

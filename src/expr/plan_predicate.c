@@ -221,6 +221,16 @@ glv_status plan_in(planner *p, bool negated, const node *x, const node **items, 
   return in_node(p, negated, x, cast, count, ret, err);
 }
 
+/* `0 BETWEEN a AND b`: each bound is compared with zero. */
+static glv_status zero_between(planner *p, bool negated, const node *x, const node *low,
+                               const node *high, const node **ret, glv_error *err) {
+  const node *both[2] = {0};
+  TRY(compare_pair(p, COMPARE_GE, x, low, &both[0], err));
+  TRY(compare_pair(p, COMPARE_LE, x, high, &both[1], err));
+  TRY(plan_junction(p, true, both, 2, ret, err));
+  return negated ? plan_not(p, *ret, ret, err) : GLV_OK;
+}
+
 glv_status plan_between(planner *p, bool negated, const node *x, const node *low, const node *high,
                         const node **ret, glv_error *err) {
   const type *lt = NULL;
@@ -244,6 +254,9 @@ glv_status plan_between(planner *p, bool negated, const node *x, const node *low
   TRY(plan_cast(p, x, t, false, &n->child[0], err));
   TRY(plan_cast(p, low, t, false, &n->child[1], err));
   TRY(plan_cast(p, high, t, false, &n->child[2], err));
+  if (is_zero(n->child[0])) {
+    return zero_between(p, negated, n->child[0], n->child[1], n->child[2], ret, err);
+  }
   if (is_zero(n->child[1])) {
     TRY(zero(p, t, true, &n->child[1], err));
   }
