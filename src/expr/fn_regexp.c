@@ -127,13 +127,28 @@ static glv_status keep_constant(function_binding *b, places at, glv_error *err) 
 
 static const places LIKE_PLACES = {1, 2};
 
+/* The reference rewrites calls without flags, with none, or with `i`, to operators while planning.
+ */
+static bool is_operator_form(const function_binding *b) {
+  str flags;
+  return b->count == 2 || (constant_text(b, 2, &flags) && (flags.size == 0 || str_is(flags, "i")));
+}
+
+/* It also rewrites the pattern `.*` to IS NOT NULL, which is false where the text is null. */
+static bool matches_all(const function_binding *b) {
+  str pattern;
+  return is_operator_form(b) && constant_text(b, 1, &pattern) && str_is(pattern, ".*");
+}
+
 static glv_status regexp_like(const function_frame *f, const operand *arguments, size_t rows,
                               array *ret, glv_error *err) {
   CLEANUP(array_unref) array a = {0};
   CLEANUP(current_dispose) current c;
   void *values;
   TRY(current_begin(&c, f, arguments, LIKE_PLACES, err));
-  TRY(kernel_begin(f->env, f->binding->result, arguments, 2, rows, &a, &values, err));
+  const bool never_null = matches_all(f->binding);
+  TRY(kernel_begin(f->env, f->binding->result, arguments, never_null ? 0 : 2, rows, &a, &values,
+                   err));
   for (size_t i = 0; i < rows; i++) {
     if (!kernel_row_is_valid(arguments, 2, i)) {
       continue;
@@ -147,12 +162,6 @@ static glv_status regexp_like(const function_frame *f, const operand *arguments,
   *ret = a;
   a = (array){0};
   return GLV_OK;
-}
-
-/* The reference rewrites calls without flags, or with `i`, to operators while planning. */
-static bool is_operator_form(const function_binding *b) {
-  str flags;
-  return b->count == 2 || (constant_text(b, 2, &flags) && str_is(flags, "i"));
 }
 
 static glv_status bind_like(function_binding *b, glv_error *err) {
@@ -172,6 +181,17 @@ static glv_status bind_like(function_binding *b, glv_error *err) {
 /* ---- regexp_replace ---- */
 
 static const places REPLACE_PLACES = {1, 3};
+
+/* The reference puts the flags, without g, in front of the pattern as `(?flags)`, which must not be
+ * empty; so an empty text of flags is an error. */
+static glv_status check_flags(const current *c, size_t i, glv_error *err) {
+  const size_t at = c->at.flags;
+  if (at < c->f->binding->count && operand_is_valid(&c->arguments[at], i) &&
+      row_flags(c, i).size == 0) {
+    return FAIL(err, GLV_E_SQL_EXEC, "Regular expression did not compile: empty flags");
+  }
+  return GLV_OK;
+}
 
 /* text with its first match replaced, or all of them. */
 static glv_status replace_text(const current *c, const regexp *r, str text, str with, buf *out,
@@ -211,6 +231,7 @@ static glv_status regexp_replace(const function_frame *f, const operand *argumen
     }
     const regexp *r = NULL;
     buf_clear(&text);
+    TRY(check_flags(&c, i, err));
     TRY(current_row(&c, i, true, &r, err));
     TRY(replace_text(&c, r, operand_str(&arguments[0], i), operand_str(&arguments[2], i), &text,
                      err));
@@ -243,7 +264,7 @@ static glv_status bind_replace(function_binding *b, glv_error *err) {
 static const places COUNT_PLACES = {1, 3};
 
 /* What of row i is looked at: all of the text, or what begins at character `start`. *ret_is_empty
- * when there is no such character. */
+ * when it begins so far behind that nothing is counted. */
 static glv_status counted_text(const function_frame *f, const operand *arguments, size_t i,
                                str *ret, bool *ret_is_empty, glv_error *err) {
   *ret = operand_str(&arguments[0], i);
@@ -255,9 +276,9 @@ static glv_status counted_text(const function_frame *f, const operand *arguments
   if (start < 1) {
     return FAIL(err, GLV_E_SQL_EXEC, "regexp_count() requires start to be 1 based");
   }
-  const size_t skipped = start > (int64_t)ret->size ? ret->size : (size_t)start - 1;
+  const size_t skipped = (size_t)start - 1;
   const size_t begin = unicode_offset(*ret, skipped);
-  *ret_is_empty = begin == ret->size && start > 1;
+  *ret_is_empty = begin == ret->size && skipped > unicode_count(*ret);
   *ret = str_slice(ret->data + begin, ret->size - begin);
   return GLV_OK;
 }

@@ -199,8 +199,9 @@ static glv_status put_property(translator *t, const char *kind, const char *name
   const char *sign = negated ? "P" : "p";
   const char *code = is_script || is_extension ? NULL : category_code(name);
   if (code != NULL) {
-    if (strcmp(code, "LC") == 0) {
-      code = "L&";
+    const bool has_case = strcmp(code, "Lu") == 0 || strcmp(code, "Ll") == 0;
+    if (strcmp(code, "LC") == 0 || (has_case && t->flags.ignore_case)) {
+      code = "L&"; /* PCRE2 does not fold properties; nearly every such letter has a partner */
     }
     return buf_printf(items, NULL, "\\%s{%s}", sign, code);
   }
@@ -531,15 +532,29 @@ static glv_status combine(enum set_operator op, buf *left, const class_union *ri
   return buf_append_str(left, buf_str(&joined), NULL);
 }
 
-/* The items up to the next operator or the end; a `]` that comes first is a literal. */
-static glv_status translate_union(translator *t, bool is_first, class_union *u) {
-  for (bool at_start = is_first;; at_start = false) {
+/* Behind the opening of a class: any number of `-`, or one `]`, are literals. */
+static glv_status translate_first(translator *t, class_union *u) {
+  regexp_skip_blanks(t);
+  if (regexp_peek(t, 0) == ']') {
+    t->at++;
+    return regexp_put_literal(&u->items, ']');
+  }
+  for (; regexp_peek(t, 0) == '-'; regexp_skip_blanks(t)) {
+    t->at++;
+    TRY(regexp_put_literal(&u->items, '-'));
+  }
+  return GLV_OK;
+}
+
+/* The items up to the next operator or the end. */
+static glv_status translate_union(translator *t, class_union *u) {
+  for (;;) {
     regexp_skip_blanks(t);
     const char c = regexp_peek(t, 0);
     if (regexp_at_end(t)) {
       return regexp_refuse(t, "unclosed character class");
     }
-    if ((c == ']' && !at_start) || (!at_start && peek_operator(t) != SET_NONE)) {
+    if (c == ']' || peek_operator(t) != SET_NONE) {
       return GLV_OK;
     }
     if (c == '\\' && regexp_peek(t, 1) == 'W') {
@@ -589,7 +604,10 @@ glv_status regexp_class(translator *t, buf *out) {
   enum set_operator op = SET_NONE;
   bool is_plain = true;
   for (bool is_first = true;; is_first = false) {
-    TRY(translate_union(t, is_first, &u));
+    if (is_first) {
+      TRY(translate_first(t, &u));
+    }
+    TRY(translate_union(t, &u));
     is_plain = is_plain && is_first && u.nested.size == 0;
     TRY(combine(op, &set, &u, t->env));
     op = peek_operator(t);
