@@ -131,6 +131,8 @@ static glv_status compare_pair(planner *p, enum compare_op op, const node *l, co
     }
     TRY(zero(p, r->type, op == COMPARE_LT || op == COMPARE_GE, &r, err));
   }
+  TRY(plan_unwrap(p, &l, &r, err));
+  TRY(plan_unwrap(p, &r, &l, err));
   node *n = NULL;
   TRY(new_pair(p, NODE_COMPARE, l, r, &n, err));
   n->op = op;
@@ -164,6 +166,8 @@ glv_status plan_distinct(planner *p, bool negated, const node *l, const node *r,
     TRY(in_zeros(p, false, is_zero(r) ? l : r, &in, err));
     return plan_is(p, IS_TRUE, !negated, in, ret, err);
   }
+  TRY(plan_unwrap(p, &l, &r, err));
+  TRY(plan_unwrap(p, &r, &l, err));
   node *n = NULL;
   TRY(new_pair(p, NODE_DISTINCT, l, r, &n, err));
   n->negated = negated;
@@ -197,6 +201,27 @@ static glv_status zero_in(planner *p, bool negated, const node **items, size_t c
   return negated ? plan_not(p, *ret, ret, err) : GLV_OK;
 }
 
+/* As plan_unwrap, for a list of constants. */
+static glv_status unwrap_in(planner *p, const node **x, const node **items, size_t count,
+                            glv_error *err) {
+  const node **converted = ARENA_ARRAY(p->arena, const node *, count);
+  if (converted == NULL) {
+    return error_nomem(err, count * sizeof *converted);
+  }
+  while ((*x)->kind == NODE_CAST) {
+    const node *inner = (*x)->child[0];
+    for (size_t i = 0; i < count; i++) {
+      TRY(plan_unwrap_constant(p, items[i], inner->type, &converted[i], err));
+      if (converted[i] == NULL) {
+        return GLV_OK;
+      }
+    }
+    memcpy(items, converted, count * sizeof *items);
+    *x = inner;
+  }
+  return GLV_OK;
+}
+
 glv_status plan_in(planner *p, bool negated, const node *x, const node **items, size_t count,
                    const node **ret, glv_error *err) {
   const type *t = NULL;
@@ -218,17 +243,30 @@ glv_status plan_in(planner *p, bool negated, const node *x, const node **items, 
     TRY(zero(p, t, true, &cast[count++], err));
     TRY(zero(p, t, false, &cast[count++], err));
   }
+  TRY(unwrap_in(p, &x, cast, count, err));
   return in_node(p, negated, x, cast, count, ret, err);
 }
 
-/* `0 BETWEEN a AND b`: each bound is compared with zero. */
-static glv_status zero_between(planner *p, bool negated, const node *x, const node *low,
-                               const node *high, const node **ret, glv_error *err) {
+/* The two comparisons that BETWEEN stands for. */
+static glv_status two_bounds(planner *p, bool negated, const node *x, const node *low,
+                             const node *high, const node **ret, glv_error *err) {
   const node *both[2] = {0};
   TRY(compare_pair(p, COMPARE_GE, x, low, &both[0], err));
   TRY(compare_pair(p, COMPARE_LE, x, high, &both[1], err));
   TRY(plan_junction(p, true, both, 2, ret, err));
   return negated ? plan_not(p, *ret, ret, err) : GLV_OK;
+}
+
+/* Whether one of the comparisons would lose a cast; x, which is evaluated twice then, is cheap. */
+static glv_status bounds_unwrap(planner *p, const node *const *c, bool *ret, glv_error *err) {
+  for (size_t i = 1; i <= 2 && !*ret && plan_is_cheap(c[0]); i++) {
+    const node *x = c[0];
+    const node *bound = c[i];
+    TRY(plan_unwrap(p, &x, &bound, err));
+    TRY(plan_unwrap(p, &bound, &x, err));
+    *ret = x != c[0] || bound != c[i];
+  }
+  return GLV_OK;
 }
 
 glv_status plan_between(planner *p, bool negated, const node *x, const node *low, const node *high,
@@ -255,7 +293,12 @@ glv_status plan_between(planner *p, bool negated, const node *x, const node *low
   TRY(plan_cast(p, low, t, false, &n->child[1], err));
   TRY(plan_cast(p, high, t, false, &n->child[2], err));
   if (is_zero(n->child[0])) {
-    return zero_between(p, negated, n->child[0], n->child[1], n->child[2], ret, err);
+    return two_bounds(p, negated, n->child[0], n->child[1], n->child[2], ret, err);
+  }
+  bool unwraps = false;
+  TRY(bounds_unwrap(p, n->child, &unwraps, err));
+  if (unwraps) {
+    return two_bounds(p, negated, n->child[0], n->child[1], n->child[2], ret, err);
   }
   if (is_zero(n->child[1])) {
     TRY(zero(p, t, true, &n->child[1], err));

@@ -96,7 +96,7 @@ typedef struct planner {
   size_t system_first;
   unsigned flags;
   bool is_filter;
-  const ast *root;  /* without parentheses; a bare system column may stand here only */
+  const ast *root; /* without parentheses; a bare system column may stand here only */
 } planner;
 
 /** Where a node is planned: section 5, and whether section 8 reaches it. */
@@ -180,6 +180,15 @@ glv_status plan_junction(planner *p, bool is_and, const node **children, size_t 
                          const node **ret, glv_error *err);
 glv_status plan_like(planner *p, bool ignore_case, bool negated, const node *l, const node *r,
                      const node **ret, glv_error *err);
+
+/* plan_unwrap.c */
+/** A constant in the inner type t of a cast to its own type; *ret NULL = it cannot be. */
+glv_status plan_unwrap_constant(planner *p, const node *c, const type *t, const node **ret,
+                                glv_error *err);
+/** Take casts off x, and convert the constant it is compared with, as long as that goes. */
+glv_status plan_unwrap(planner *p, const node **x, const node **c, glv_error *err);
+/** Whether n may be evaluated twice: a column or a constant, perhaps under casts. */
+bool plan_is_cheap(const node *n);
 
 /* plan_call.c */
 glv_status plan_call(planner *p, const ast *a, place at, const node **ret, glv_error *err);
