@@ -300,6 +300,10 @@ static enum part find_granularity(str name) {
 static int64_t part_ticks(enum part part, time_unit unit) {
   const int64_t rate = temporal_rate(unit);
   switch (part) {
+  case PART_DAY:
+    return DAY_SECONDS * rate;
+  case PART_HOUR:
+    return 3600 * rate;
   case PART_MINUTE:
     return 60 * rate;
   case PART_SECOND:
@@ -313,9 +317,9 @@ static int64_t part_ticks(enum part part, time_unit unit) {
   }
 }
 
-static bool is_fine(enum part part) {
-  return part == PART_MINUTE || part == PART_SECOND || part == PART_MILLISECOND ||
-         part == PART_MICROSECOND;
+static bool is_fine(enum part part, const zone *z) {
+  return (z == NULL && (part == PART_DAY || part == PART_HOUR)) || part == PART_MINUTE ||
+         part == PART_SECOND || part == PART_MILLISECOND || part == PART_MICROSECOND;
 }
 
 /* Local seconds truncated to a minute or more. */
@@ -400,7 +404,8 @@ static glv_status date_trunc(const function_frame *f, const operand *arguments, 
   }
   TRY(kernel_begin(f->env, f->binding->result, o, 1, rows, &a, &values, err));
   memset(values, 0, rows * sizeof(int64_t));
-  const bool by_ticks = is_fine(s->part) && !(o->is_scalar && s->part == PART_MINUTE);
+  const bool seconds = s->part != PART_DAY && s->part != PART_HOUR && s->part != PART_MINUTE;
+  const bool by_ticks = is_fine(s->part, s->zone) && (!o->is_scalar || seconds);
   for (size_t i = 0; i < rows; i++) {
     if (!operand_is_valid(o, i)) {
       continue;

@@ -58,6 +58,7 @@ glv_status plan_constant(planner *p, array *a, bool is_literal, const node **ret
   taken = (array){0};
   o->a = kept;
   n->constant = kept;
+  n->nullable = !array_is_valid(kept, 0);
   n->is_literal = is_literal;
   *ret = n;
   return GLV_OK;
@@ -116,6 +117,46 @@ static bool is_safe_cast(const node *n) {
            type_width(n->type) >= type_width(n->child[0]->type)));
 }
 
+/* Whether some value can be null, judged by the children. */
+static bool may_be_null(const node *n) {
+  bool any = false;
+  bool all = true;
+  for (size_t i = 0; i < n->child_count; i++) {
+    any = any || n->child[i]->nullable;
+    all = all && n->child[i]->nullable;
+  }
+  switch (n->kind) {
+  case NODE_IS:
+  case NODE_DISTINCT:
+    return false;
+  case NODE_CALL:
+    return true;
+  case NODE_COALESCE:
+    return all;
+  case NODE_CAST:
+    return any || n->negated;
+  case NODE_FIELD:
+    return any || n->child[0]->type->children[n->index].nullable;
+  case NODE_IN:
+    return any || (n->set != NULL && in_set_has_null(n->set));
+  case NODE_COLUMN:
+  case NODE_CONSTANT:
+  case NODE_ARITHMETIC:
+  case NODE_BITWISE:
+  case NODE_COMPARE:
+  case NODE_CONCAT:
+  case NODE_NEGATE:
+  case NODE_NOT:
+  case NODE_BETWEEN:
+  case NODE_LIKE:
+  case NODE_AND:
+  case NODE_OR:
+  case NODE_CASE: /* conditions that are null choose another branch, but that is rare */
+    return any;
+  }
+  return true;
+}
+
 static glv_status fold(planner *p, node *n, const node **ret, glv_error *err) {
   CLEANUP(array_unref) array value = {0};
   const glv_status status = eval_constant(p->plan, n, &value, err);
@@ -143,6 +184,7 @@ glv_status plan_finish(planner *p, node *n, const node **ret, glv_error *err) {
     n->is_fallible = n->is_fallible || n->child[i]->is_fallible;
     n->is_volatile = n->is_volatile || n->child[i]->is_volatile;
   }
+  n->nullable = may_be_null(n);
   if (has_left(n->kind)) {
     n->spine = n->child[0]->spine + 1;
   }

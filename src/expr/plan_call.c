@@ -117,7 +117,7 @@ static glv_status plan_first_valid(planner *p, const type *t, const node **argum
   for (size_t i = 0; i < count; i++) {
     const node *x = NULL;
     TRY(plan_cast(p, arguments[i], t, false, &x, err));
-    if (!node_is_null(x) && (n->child_count == 0 || !node_is_constant(kept[n->child_count - 1]))) {
+    if (!node_is_null(x) && (n->child_count == 0 || kept[n->child_count - 1]->nullable)) {
       kept[n->child_count++] = x;
     }
   }

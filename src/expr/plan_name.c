@@ -34,6 +34,7 @@ glv_status plan_column_node(planner *p, size_t column, const node **ret, glv_err
   }
   n->index = column;
   n->is_path = true;
+  n->nullable = p->schema->fields[column].nullable;
   *ret = n;
   return GLV_OK;
 }

@@ -322,6 +322,9 @@ glv_status plan_is(planner *p, enum is_op op, bool negated, const node *x, const
     }
     TRY(plan_cast(p, x, type_simple(TYPE_BOOL), false, &x, err));
   }
+  if (op == IS_NULL && !x->nullable) {
+    return plan_bool(p, negated, ret, err);
+  }
   node *n = plan_new(p, NODE_IS, type_simple(TYPE_BOOL), 1);
   if (n == NULL) {
     return error_nomem(err, sizeof *n);

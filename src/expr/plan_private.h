@@ -55,6 +55,7 @@ typedef struct node {
   bool is_fallible; /* evaluation may raise, or is costly: not to be run on rows nobody asked for */
   bool is_volatile; /* differs from row to row and from run to run */
   bool is_path;     /* a column or struct path as written (section 8) */
+  bool nullable;    /* may give a null */
   uint32_t spine;   /* steps to the left-most operand: 0 when kind is not an "L" kind */
   const type *type;
   size_t index;
