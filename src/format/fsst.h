@@ -38,4 +38,20 @@ glv_status fsst_table_read(span stored, fsst_table *ret, glv_error *err);
 glv_status fsst_decode(const fsst_table *t, span code, uint8_t *restrict out, size_t *ret_size,
                        glv_error *err);
 
+/** Code bytes that fsst_decode_run takes at once. */
+#define FSST_RUN_BYTES 4096
+
+/**
+ * Decode neighbouring values together.
+ *
+ * @param code  at most FSST_RUN_BYTES bytes.
+ * @param out   as for fsst_decode.
+ * @param positions  code.size + 1 numbers: positions[i] is how many bytes come out of the first i
+ * bytes of code, and FSST_INSIDE where i is in the middle of an escape.
+ * Errors: as for fsst_decode.
+ */
+glv_status fsst_decode_run(const fsst_table *t, span code, uint8_t *restrict out,
+                           uint32_t *restrict positions, glv_error *err);
+#define FSST_INSIDE UINT32_MAX
+
 #endif

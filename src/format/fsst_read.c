@@ -3,6 +3,9 @@
  * costs an unconditional store of 8 bytes and an addition. Code 255 copies the next byte. Whether
  * every code had a symbol is collected in a sign bit and looked at once per value: a code without
  * symbol has length 0 and does no harm until then.
+ *
+ * Short values are decoded many at a time: where a value ends is hard to predict for the processor,
+ * so the loop runs through them and notes how far it came at each byte.
  */
 #include <string.h>
 
@@ -59,4 +62,28 @@ glv_status fsst_decode(const fsst_table *t, span code, uint8_t *restrict out, si
   }
   *ret_size = (size_t)(to - out);
   return GLV_OK;
+}
+
+glv_status fsst_decode_run(const fsst_table *t, span code, uint8_t *restrict out,
+                           uint32_t *restrict positions, glv_error *err) {
+  const uint8_t *const in = code.data;
+  uint32_t at = 0;
+  int known = -1;
+  size_t i = 0;
+  while (i < code.size) {
+    const unsigned c = in[i];
+    positions[i++] = at;
+    if (c != ESCAPE) {
+      known &= (int)c - (int)t->count;
+      store_le64(out + at, t->symbols[c]);
+      at += t->lengths[c];
+    } else if (i < code.size) {
+      positions[i] = FSST_INSIDE;
+      out[at++] = in[i++];
+    } else {
+      return FAIL(err, GLV_E_CORRUPT, "fsst: a value ends inside an escape");
+    }
+  }
+  positions[code.size] = at;
+  return known < 0 ? GLV_OK : FAIL(err, GLV_E_CORRUPT, "fsst: a code has no symbol");
 }

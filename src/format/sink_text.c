@@ -137,6 +137,63 @@ static glv_status append_coded(sink *s, const text_view *v, const fsst_table *sy
   return GLV_OK;
 }
 
+/* How many values from `first` on have at most FSST_RUN_BYTES of code together. */
+static size_t count_short(const text_view *v, size_t first, size_t count) {
+  const uint64_t start = text_offset(v, first);
+  if (text_offset(v, first + count) - start <= FSST_RUN_BYTES) {
+    return count;
+  }
+  size_t n = 0;
+  while (text_offset(v, first + n + 1) - start <= FSST_RUN_BYTES) {
+    n++;
+  }
+  return n;
+}
+
+/* A few neighbouring coded values, `done` rows behind the last finished one. */
+static glv_status append_short(sink *s, const text_view *v, const fsst_table *symbols, size_t first,
+                               size_t count, size_t done, glv_error *err) {
+  uint32_t positions[FSST_RUN_BYTES + 1];
+  const uint64_t start = text_offset(v, first);
+  const span code = span_of(v->bytes.data + start, (size_t)(text_offset(v, first + count) - start));
+  TRY(sink_text_reserve(s, code.size * FSST_SYMBOL_BYTES, err));
+  TRY(fsst_decode_run(symbols, code, s->data->data + s->data_size, positions, err));
+  const size_t from = s->data_size;
+  uint32_t inside = 0;
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t end = positions[text_offset(v, first + i + 1) - start];
+    inside |= end == FSST_INSIDE;
+    s->data_size = from + end;
+    sink_text_end(s, done + i);
+  }
+  if (inside != 0) {
+    s->data_size = from;
+    return FAIL(err, GLV_E_CORRUPT, "fsst: a value ends inside an escape");
+  }
+  return GLV_OK;
+}
+
+static glv_status append_coded_run(sink *s, const text_view *v, const fsst_table *symbols,
+                                   const wanted *w, glv_error *err) {
+  TRY(text_check(v, w->first, w->count, err));
+  for (size_t i = 0; i < w->count;) {
+    const size_t n = count_short(v, w->first + i, w->count - i);
+    if (n != 0) {
+      TRY(append_short(s, v, symbols, w->first + i, n, i, err));
+      i += n;
+      continue;
+    }
+    span code = {0};
+    size_t size = 0;
+    TRY(text_value(v, w->first + i, &code, err));
+    TRY(sink_text_reserve(s, code.size * FSST_SYMBOL_BYTES, err));
+    TRY(fsst_decode(symbols, code, s->data->data + s->data_size, &size, err));
+    s->data_size += size;
+    sink_text_end(s, i++);
+  }
+  return GLV_OK;
+}
+
 glv_status sink_text(sink *s, const text_view *v, const fsst_table *symbols, const wanted *w,
                      glv_error *err) {
   if (w->count == 0) {
@@ -145,7 +202,8 @@ glv_status sink_text(sink *s, const text_view *v, const fsst_table *symbols, con
   TRY(sink_text_reserve(s, 0, err));
   const size_t from = s->data_size;
   if (symbols != NULL && symbols->is_on) {
-    TRY(append_coded(s, v, symbols, w, err));
+    TRY(w->rows == NULL ? append_coded_run(s, v, symbols, w, err)
+                        : append_coded(s, v, symbols, w, err));
   } else if (w->rows == NULL) {
     TRY(append_run(s, v, w, err));
   } else {

@@ -49,6 +49,27 @@ static void fsst_decodes(void **state) {
   fails(fsst_decode(&t, span_of(unknown, 3), out, &size, &err), &err, "fsst");
 }
 
+static void fsst_decodes_runs(void **state) {
+  (void)state;
+  uint8_t stored[FSST_TABLE_BYTES];
+  make_table(stored, 4, true);
+  fsst_table t;
+  glv_error err;
+  assert_int_equal(fsst_table_read(span_of(stored, sizeof stored), &t, &err), GLV_OK);
+  uint8_t out[256];
+  uint32_t positions[16];
+  const uint8_t code[] = {2, 0, 255, '!', 1, 3};
+  static const uint32_t expected[] = {0, 8, 9, FSST_INSIDE, 10, 12, 15};
+  assert_int_equal(fsst_decode_run(&t, span_of(code, sizeof code), out, positions, &err), GLV_OK);
+  assert_memory_equal(out, "lanceabca!bcxyz", 15);
+  assert_memory_equal(positions, expected, sizeof expected);
+  fails(fsst_decode_run(&t, span_of(code, 3), out, positions, &err), &err, "fsst");
+  const uint8_t unknown[] = {0, 4, 1};
+  fails(fsst_decode_run(&t, span_of(unknown, 3), out, positions, &err), &err, "fsst");
+  assert_int_equal(fsst_decode_run(&t, span_of(code, 0), out, positions, &err), GLV_OK);
+  assert_int_equal(positions[0], 0);
+}
+
 static void fsst_refuses_tables(void **state) {
   (void)state;
   uint8_t stored[FSST_TABLE_BYTES];
@@ -269,11 +290,12 @@ static void inline_blocks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fsst_decodes),      cmocka_unit_test(fsst_refuses_tables),
-      cmocka_unit_test(general_frames),    cmocka_unit_test(general_bounds_sizes),
-      cmocka_unit_test(runs_expand),       cmocka_unit_test(byte_streams_join),
-      cmocka_unit_test(text_in_chunks),    cmocka_unit_test(text_in_blocks),
-      cmocka_unit_test(out_of_line_tails), cmocka_unit_test(inline_blocks),
+      cmocka_unit_test(fsst_decodes),         cmocka_unit_test(fsst_decodes_runs),
+      cmocka_unit_test(fsst_refuses_tables),  cmocka_unit_test(general_frames),
+      cmocka_unit_test(general_bounds_sizes), cmocka_unit_test(runs_expand),
+      cmocka_unit_test(byte_streams_join),    cmocka_unit_test(text_in_chunks),
+      cmocka_unit_test(text_in_blocks),       cmocka_unit_test(out_of_line_tails),
+      cmocka_unit_test(inline_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
