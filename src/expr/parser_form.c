@@ -433,12 +433,14 @@ glv_status parser_case(parser *p, const ast **ret, glv_error *err) {
   if (status == GLV_OK) {
     return GLV_OK;
   }
-  if (status != GLV_E_SQL_PARSE || p->is_too_deep) {
-    p->at = mark;
-    return case_form(p, ret, err); /* fails again in the same way, and says how */
-  }
   *ret = NULL;
   p->at = mark;
+  if (status != GLV_E_SQL_PARSE) {
+    return FAIL(err, status, "no memory for an SQL expression, or too many parts");
+  }
+  if (p->is_too_deep) {
+    return case_form(p, ret, err); /* fails again in the same way, and says how */
+  }
   return note_failure(p, at, err);
 }
 

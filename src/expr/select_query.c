@@ -126,9 +126,20 @@ static glv_status window(struct query *q, glv_error *err) {
   }
 }
 
+static glv_status refuse(const parser *p, glv_error *err) {
+  const str word = token_source(&p->at.lex, &p->at.tok);
+  return parser_fail(p, &p->at.tok, err,
+                     "a query is `SELECT columns FROM table [WHERE predicate] [ORDER BY column, "
+                     "...] [LIMIT n] [OFFSET n]`; %.*s is not part of it",
+                     STR_ARG(word));
+}
+
 static glv_status parse_query(struct query *q, glv_error *err) {
   parser *p = &q->p;
   TRY(parser_expect(p, KW_SELECT, "SELECT", err));
+  if (parser_at(p, KW_DISTINCT) || parser_at(p, KW_ALL) || parser_at(p, KW_TOP)) {
+    return refuse(p, err);
+  }
   TRY(items(q, err));
   TRY(table(q, err));
   if (parser_accept(p, KW_WHERE)) {
@@ -143,12 +154,7 @@ static glv_status parse_query(struct query *q, glv_error *err) {
   if (p->at.tok.kind == TOKEN_END) {
     return GLV_OK;
   }
-  return select_at_clause(p) ? parser_fail(p, &p->at.tok, err,
-                                           "a query is `SELECT columns FROM table [WHERE "
-                                           "predicate] [ORDER BY column, ...] [LIMIT n] [OFFSET "
-                                           "n]`; %.*s is not part of it",
-                                           STR_ARG(token_source(&p->at.lex, &p->at.tok)))
-                             : parser_expected(p, "the end of the query", err);
+  return select_at_clause(p) ? refuse(p, err) : parser_expected(p, "the end of the query", err);
 }
 
 glv_status select_parse_query(arena *a, str text, select_statement *ret, glv_error *err) {
