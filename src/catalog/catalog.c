@@ -33,8 +33,7 @@ static glv_status open_root(catalog *c, glv_error *err) {
   TRY(io_stat(c->env, NULL, c->root, &st, err));
   c->device = st.device;
   c->inode = st.inode;
-  CLEANUP(manifest_cleanup) manifest *m = NULL;
-  return manifest_load(c, &m, err); /* a catalog that cannot be read refuses every connection */
+  return manifest_check_readable(c, err); /* what demands a newer reader refuses every connection */
 }
 
 glv_status catalog_open(glv_env *env, const char *root, catalog_kind kind, catalog **ret,

@@ -42,8 +42,9 @@ typedef struct catalog_id {
  *
  * @param root  a path (path_from_uri removed a scheme).
  * @param ret   one reference; catalog_unref.
- * Errors: GLV_E_UNSUPPORTED when the catalog table demands a newer reader; GLV_E_CORRUPT; GLV_E_IO;
- * GLV_E_NOMEM. Thread class of this and all further functions: T.
+ * Errors: GLV_E_UNSUPPORTED when the catalog table demands a newer reader; GLV_E_CORRUPT when its
+ * manifest is; GLV_E_IO; GLV_E_NOMEM. Its rows are read when they are needed first. Thread class of
+ * this and all further functions: T.
  */
 glv_status catalog_open(glv_env *env, const char *root, catalog_kind kind, catalog **ret,
                         glv_error *err);

@@ -86,6 +86,8 @@ glv_status fail_namespace(glv_status code, const char *what, catalog_id id, aren
 
 /** The newest version. Errors: GLV_E_UNSUPPORTED for unknown reader flags; those of the table. */
 glv_status manifest_load(catalog *c, manifest **ret, glv_error *err);
+/** GLV_E_UNSUPPORTED when its flags demand a newer reader. No row is read. */
+glv_status manifest_check_readable(catalog *c, glv_error *err);
 void manifest_unref(manifest *m); /* NULL is fine */
 void manifest_cleanup(manifest **m);
 /** The row of an id, its newest when there are several; NULL = none. */

@@ -227,6 +227,13 @@ static glv_status open_newest(catalog *c, const manifest *known, table_snapshot 
   return status == GLV_OK ? GLV_OK : error_pass(err, &own);
 }
 
+glv_status manifest_check_readable(catalog *c, glv_error *err) {
+  CLEANUP(manifest_cleanup) manifest *m = NULL;
+  TRY(manifest_new(c->env, &m, err));
+  TRY(open_newest(c, NULL, &m->snapshot, err));
+  return m->snapshot != NULL ? check_flags(m, err) : GLV_OK;
+}
+
 glv_status manifest_load(catalog *c, manifest **ret, glv_error *err) {
   CLEANUP(manifest_cleanup) manifest *known = take_cached(c);
   table_snapshot *snapshot = NULL;
