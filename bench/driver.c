@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "arrow/cdata.h"
@@ -172,6 +171,19 @@ static uint64_t count(const char *name, const char *filter) {
   return rows_found;
 }
 
+/* Of this program alone; the figure of getrusage counts what the parent held when it forked. */
+static uint64_t peak_kib(void) {
+  char text[256];
+  unsigned long long kib = 0;
+  FILE *status = fopen("/proc/self/status", "r");
+  while (status != NULL && fgets(text, sizeof text, status) != NULL && sscanf(text, "VmHWM: %llu", &kib) != 1) {
+  }
+  if (status != NULL) {
+    fclose(status);
+  }
+  return kib;
+}
+
 static uint64_t obey(const char *command, char *a, char *b, char *c, int *mode) {
   if (strcmp(command, "connect") == 0) {
     must(glv_connect(env, a, NULL, &conn, &err));
@@ -195,9 +207,7 @@ static uint64_t obey(const char *command, char *a, char *b, char *c, int *mode) 
   } else if (strcmp(command, "count") == 0) {
     return count(a, b);
   } else if (strcmp(command, "memory") == 0) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (uint64_t)usage.ru_maxrss;
+    return peak_kib();
   } else {
     exit(0);
   }
