@@ -7,6 +7,7 @@
 
 #include "arrow/array.h"
 #include "arrow/flat.h"
+#include "base/hash.h"
 
 /** A dictionary-encoded field, in the order of a walk from the top with parents first. */
 typedef struct ipc_dictionary {
@@ -20,7 +21,11 @@ typedef struct ipc_dictionary {
 typedef struct ipc_dictionaries {
   ipc_dictionary *items; /* mem_alloc */
   size_t count;
+  map by_id; /* the 8 bytes of an id -> the first entry that has it */
 } ipc_dictionaries;
+
+/** The first entry with that id, or NULL. */
+ipc_dictionary *ipc_dictionary_find(const ipc_dictionaries *d, int64_t id);
 
 /**
  * Decode the Schema table at a position of a message.

@@ -194,17 +194,14 @@ static glv_status take_dictionary(reader *r, message *m, glv_error *err) {
   const int64_t id = flat_i64(&m->f, table, DICTIONARY_ID);
   ipc_message data = {m->f, flat_table(&m->f, table, DICTIONARY_DATA), m->body};
   const bool is_delta = flat_u8(&m->f, table, DICTIONARY_IS_DELTA) != 0;
-  ipc_dictionaries *d = &r->dictionaries;
-  size_t index = 0;
-  while (index < d->count && d->items[index].id != id) {
-    index++;
-  }
-  if (m->f.bad || index == d->count || data.table == 0) {
+  const ipc_dictionaries *d = &r->dictionaries;
+  ipc_dictionary *entry = ipc_dictionary_find(d, id);
+  if (m->f.bad || entry == NULL || data.table == 0) {
     return corrupt(r, "a dictionary belongs to no column", err);
   }
   CLEANUP(array_unref) array values = {0};
-  TRY(ipc_read_dictionary(r->env, &data, d, index, &values, err));
-  array *current = &d->items[index].current;
+  TRY(ipc_read_dictionary(r->env, &data, d, (size_t)(entry - d->items), &values, err));
+  array *current = &entry->current;
   if (is_delta && current->type != NULL) {
     const array parts[] = {*current, values};
     array joined;

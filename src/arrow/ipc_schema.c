@@ -380,23 +380,32 @@ static void bind_type(ipc_dictionaries *d, const type *t, size_t *at) {
   }
 }
 
-/* False when one id stands for values of two types. */
-static bool bind_dictionaries(ipc_dictionaries *d, const schema *s) {
+static str id_key(const int64_t *id) { return str_slice((const char *)id, sizeof *id); }
+
+ipc_dictionary *ipc_dictionary_find(const ipc_dictionaries *d, int64_t id) {
+  const uint64_t *slot = map_get(&d->by_id, id_key(&id));
+  return slot != NULL ? &d->items[*slot] : NULL;
+}
+
+/* One id may stand in several places, for values of one type. */
+static glv_status bind_dictionaries(walk *w, const schema *s) {
+  ipc_dictionaries *d = w->dictionaries;
   size_t at = 0;
   for (size_t i = 0; i < s->field_count; i++) {
     bind_type(d, s->fields[i].type, &at);
   }
+  map_init(&d->by_id, w->env);
   for (size_t i = 0; i < d->count; i++) {
-    size_t first = 0;
-    while (d->items[first].id != d->items[i].id) {
-      first++;
-    }
-    d->items[i].first = first;
-    if (!type_equal(d->items[first].values_type, d->items[i].values_type)) {
-      return false;
+    uint64_t *slot;
+    bool is_new;
+    TRY(map_put(&d->by_id, id_key(&d->items[i].id), &slot, &is_new, w->err));
+    *slot = is_new ? i : *slot;
+    d->items[i].first = (size_t)*slot;
+    if (!type_equal(d->items[*slot].values_type, d->items[i].values_type)) {
+      return corrupt(w, "one dictionary stands for values of two types");
     }
   }
-  return true;
+  return GLV_OK;
 }
 
 glv_status ipc_as_corrupt(glv_status status, glv_error *err) {
@@ -433,9 +442,7 @@ glv_status ipc_read_schema(glv_env *env, flat *f, size_t table, schema **ret,
     return corrupt(&w, "a reference points outside of the message");
   }
   TRY(schema_new(env, fields, count, m, &s, err));
-  if (!bind_dictionaries(ret_dictionaries, s)) {
-    return corrupt(&w, "one dictionary stands for values of two types");
-  }
+  TRY(bind_dictionaries(&w, s));
   *ret = s;
   s = NULL;
   return GLV_OK;
@@ -446,5 +453,8 @@ void ipc_dictionaries_free(glv_env *env, ipc_dictionaries *d) {
     array_unref(&d->items[i].current);
   }
   mem_free(env, d->items);
+  if (d->by_id.env != NULL) {
+    map_dispose(&d->by_id);
+  }
   *d = (ipc_dictionaries){0};
 }

@@ -361,10 +361,13 @@ static glv_status append_array(text_column *c, json_scan *in, const text_place *
   return push_nested(c, true, err);
 }
 
-/* The child of that name, or NULL. */
-static text_column *child_named(text_column *c, str name) {
-  for (size_t i = 0; i < c->type->child_count; i++) {
+/* The child of that name, looked for at *hint first, or NULL. Members usually come in order. */
+static text_column *child_named(text_column *c, str name, size_t *hint) {
+  const size_t count = c->type->child_count;
+  for (size_t k = 0; k < count; k++) {
+    const size_t i = *hint + k < count ? *hint + k : *hint + k - count;
     if (str_is(name, c->names[i])) {
+      *hint = i + 1 < count ? i + 1 : 0;
       return &c->children[i];
     }
   }
@@ -375,6 +378,7 @@ static glv_status append_object(text_column *c, json_scan *in, const text_place 
                                 glv_error *err) {
   bool first = true;
   str key;
+  size_t hint = 0;
   const size_t length = c->length;
   if (!json_scan_begin(in, '{')) {
     return json_failure(in, at, err);
@@ -383,7 +387,7 @@ static glv_status append_object(text_column *c, json_scan *in, const text_place 
     if (!json_scan_key(in, scratch, &key)) {
       return json_failure(in, at, err);
     }
-    text_column *child = child_named(c, key);
+    text_column *child = child_named(c, key, &hint);
     if (child == NULL || child->length != length) {
       char text[SHOWN_VALUE + 4];
       return FAIL(err, GLV_E_INVALID_INPUT,

@@ -175,23 +175,36 @@ static glv_status note_missing(csv_reader *r, const bool *present, glv_error *er
   return GLV_OK;
 }
 
+static glv_status index_names(map *index, const schema *s, glv_error *err) {
+  for (size_t i = 0; i < s->field_count; i++) {
+    uint64_t *slot;
+    bool is_new;
+    TRY(map_put(index, str_of(s->fields[i].name), &slot, &is_new, err));
+    *slot = i;
+  }
+  return GLV_OK;
+}
+
 /* Which column each field goes to. */
 static glv_status bind_header(csv_reader *r, const str *header, glv_error *err) {
+  CLEANUP(map_dispose) map index;
   const schema *s = r->schema;
   bool *present = ARENA_ARRAY(&r->memory, bool, s->field_count);
+  map_init(&index, r->env);
   r->targets = ARENA_ARRAY(&r->memory, size_t, r->field_count);
   r->missing = ARENA_ARRAY(&r->memory, size_t, s->field_count);
   if (present == NULL || r->targets == NULL || r->missing == NULL) {
     return error_nomem(err, s->field_count * sizeof *r->missing);
   }
+  TRY(index_names(&index, s, err));
   for (size_t i = 0; i < r->field_count; i++) {
-    const size_t target = schema_find(s, header[i]);
-    if (target == SIZE_MAX) {
+    const uint64_t *target = map_get(&index, header[i]);
+    if (target == NULL) {
       return FAIL(err, GLV_E_COLUMN_NOT_FOUND, "file '%s' has column '%.*s', the table has not",
                   r->source.name, STR_ARG(header[i]));
     }
-    r->targets[i] = target;
-    present[target] = true;
+    r->targets[i] = (size_t)*target;
+    present[*target] = true;
   }
   return note_missing(r, present, err);
 }
