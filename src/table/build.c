@@ -181,16 +181,6 @@ static void note_file_version(struct build *b, format_version v) {
   b->has_mixed_files |= v != format_version_parse(str_of(b->m.data_format->version));
 }
 
-/* Position of id in a list, or SIZE_MAX. */
-static size_t find_id(const uint64_t *ids, size_t count, uint64_t id) {
-  for (size_t i = 0; i < count; i++) {
-    if (ids[i] == id) {
-      return i;
-    }
-  }
-  return SIZE_MAX;
-}
-
 static bool is_removed(const commit_plan *p, uint64_t id) {
   return p->removed_count > 0 &&
          bsearch(&id, p->removed_ids, p->removed_count, sizeof id, compare_entry_ids) != NULL;
@@ -207,9 +197,9 @@ static glv_status keep_fragments(struct build *b, glv_error *err) {
       continue;
     }
     struct entry *e = &b->entries[b->count++];
-    const size_t updated = find_id(p->updated_ids, p->updated_count, f->id);
-    const str raw = updated != SIZE_MAX ? p->updated[updated] : f->raw;
-    *e = (struct entry){.id = f->id, .has_deletions = f->has_deletions || updated != SIZE_MAX};
+    const planned_update *updated = plan_find_update(p, f->id);
+    const str raw = updated != NULL ? updated->raw : f->raw;
+    *e = (struct entry){.id = f->id, .has_deletions = f->has_deletions || updated != NULL};
     TRY(drop_dead_files(b, f, raw, &e->raw, err));
     for (size_t k = 0; k < f->file_count; k++) {
       note_file_version(b, f->files[k].version);

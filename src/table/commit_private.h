@@ -12,6 +12,12 @@
 /** A larger transaction stands in its file only. */
 #define TRANSACTION_LARGEST_INLINE (20u << 20)
 
+/** A fragment that stays, with its whole new message. */
+typedef struct planned_update {
+  uint64_t id;
+  str raw;
+} planned_update;
+
 /** An operation ready to be committed on any version. Lives as long as its arena. */
 typedef struct commit_plan {
   glv_env *env; /* borrowed, as everything else from outside */
@@ -25,8 +31,7 @@ typedef struct commit_plan {
   char transaction_name[NAME_SIZE];
   Lance__Table__DataFragment *new_fragments; /* without ids, row ids and versions */
   size_t new_count;
-  uint64_t *updated_ids;
-  str *updated; /* the whole new messages */
+  planned_update *updated; /* by ascending id */
   size_t updated_count;
   uint64_t *removed_ids;
   size_t removed_count;
@@ -45,6 +50,8 @@ typedef struct commit_plan {
 /** Writes the deletion files and serializes the transaction. plan_dispose in every case. */
 glv_status plan_make(table_home *h, const table_snapshot *base, const operation *op,
                      commit_plan *ret, glv_error *err);
+/** The update of a fragment, or NULL. */
+const planned_update *plan_find_update(const commit_plan *p, uint64_t id);
 /** Wait until everything that a manifest of this plan refers to is durable. */
 glv_status plan_wait(commit_plan *p, glv_error *err);
 /** Remove what the plan wrote: after a failure that is certain. */

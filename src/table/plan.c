@@ -133,8 +133,8 @@ static glv_status plan_update_of(commit_plan *p, const deletion_update *u, glv_e
   }
   deletion_file d;
   TRY(write_deletion_file(p, p->deletion_dir, f, u->deleted, &d, err));
-  p->updated_ids[p->updated_count] = f->id;
-  TRY(replace_deletion_file(p, f, &d, &p->updated[p->updated_count], err));
+  p->updated[p->updated_count].id = f->id;
+  TRY(replace_deletion_file(p, f, &d, &p->updated[p->updated_count].raw, err));
   p->updated_count++;
   return GLV_OK;
 }
@@ -145,13 +145,27 @@ static int compare_ids(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-static glv_status check_removed(const commit_plan *p, glv_error *err) {
+const planned_update *plan_find_update(const commit_plan *p, uint64_t id) {
+  return p->updated_count == 0
+             ? NULL
+             : bsearch(&id, p->updated, p->updated_count, sizeof *p->updated, compare_ids);
+}
+
+/* Every fragment at most once, and removed ones exist. */
+static glv_status check_changes(const commit_plan *p, glv_error *err) {
   for (size_t i = 0; i < p->removed_count; i++) {
-    if (table_fragment(p->base, p->removed_ids[i]) == NULL ||
-        (i > 0 && p->removed_ids[i] == p->removed_ids[i - 1])) {
+    const uint64_t id = p->removed_ids[i];
+    if (table_fragment(p->base, id) == NULL || (i > 0 && id == p->removed_ids[i - 1]) ||
+        plan_find_update(p, id) != NULL) {
       return FAIL(err, GLV_E_INVALID_INPUT,
                   "table '%s': fragment %llu cannot be removed twice or does not exist",
-                  p->home->name, (unsigned long long)p->removed_ids[i]);
+                  p->home->name, (unsigned long long)id);
+    }
+  }
+  for (size_t i = 1; i < p->updated_count; i++) {
+    if (p->updated[i].id == p->updated[i - 1].id) {
+      return FAIL(err, GLV_E_INVALID_INPUT, "table '%s': fragment %llu is updated twice",
+                  p->home->name, (unsigned long long)p->updated[i].id);
     }
   }
   return GLV_OK;
@@ -161,11 +175,9 @@ static glv_status plan_fragment_changes(commit_plan *p, glv_error *err) {
   const operation *op = p->op;
   arena *a = &p->memory;
   p->removed_ids = ARENA_ARRAY(a, uint64_t, op->removed_count + op->updated_count);
-  p->updated_ids = ARENA_ARRAY(a, uint64_t, op->updated_count);
-  p->updated = ARENA_ARRAY(a, str, op->updated_count);
+  p->updated = ARENA_ARRAY(a, planned_update, op->updated_count);
   p->deletion_names = ARENA_ARRAY(a, const char *, op->updated_count);
-  if (p->removed_ids == NULL || p->updated_ids == NULL || p->updated == NULL ||
-      p->deletion_names == NULL) {
+  if (p->removed_ids == NULL || p->updated == NULL || p->deletion_names == NULL) {
     return error_nomem(err, op->updated_count * sizeof *p->updated);
   }
   for (size_t i = 0; i < op->removed_count; i++) {
@@ -177,7 +189,10 @@ static glv_status plan_fragment_changes(commit_plan *p, glv_error *err) {
   if (p->removed_count > 1) {
     qsort(p->removed_ids, p->removed_count, sizeof *p->removed_ids, compare_ids);
   }
-  TRY(check_removed(p, err));
+  if (p->updated_count > 1) { /* the id is the first member */
+    qsort(p->updated, p->updated_count, sizeof *p->updated, compare_ids);
+  }
+  TRY(check_changes(p, err));
   return p->deletion_dir != NULL ? sync_dir(&p->syncs, p->deletion_dir, err) : GLV_OK;
 }
 
@@ -225,7 +240,7 @@ static glv_status make_update(commit_plan *p, glv_error *err) {
     return error_nomem(err, p->updated_count);
   }
   for (size_t i = 0; i < p->updated_count; i++) {
-    m.updated_fragments[i] = binary_of_str(p->updated[i]);
+    m.updated_fragments[i] = binary_of_str(p->updated[i].raw);
   }
   Lance__Table__BloomFilter bits = LANCE__TABLE__BLOOM_FILTER__INIT;
   bits.bitmap = binary_of_str(op->filter_bloom);

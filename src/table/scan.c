@@ -11,7 +11,7 @@
 #include "table/scan_private.h"
 
 enum {
-  WINDOW_BYTES = 4 << 20, /* decoded size that a window aims at */
+  WINDOW_BYTES = 1 << 20, /* decoded size that a window aims at: what fits a processor's cache */
   WINDOW_LEAST_ROWS = 1024,
   ROW_LEAST_BYTES = 1,
   TEXT_BYTES = 32, /* assumed size of a value of variable width */
