@@ -209,7 +209,8 @@ static glv_status make_append(commit_plan *p, glv_error *err) {
   Lance__Table__Append m = LANCE__TABLE__APPEND__INIT;
   m.n_fragments = p->new_count;
   TRY(pack_new_fragments(p, &m.fragments, err));
-  Lance__Table__Transaction t = LANCE__TABLE__TRANSACTION__INIT;
+  Lance__Table__Transaction t;
+  lance__table__transaction__init(&t);
   t.operation_case = LANCE__TABLE__TRANSACTION__OPERATION_APPEND;
   t.append = &m;
   return pack(p, &t, err);
@@ -220,7 +221,8 @@ static glv_status make_overwrite(commit_plan *p, glv_error *err) {
   m.n_fragments = p->new_count;
   TRY(pack_new_fragments(p, &m.fragments, err));
   TRY(lance_schema_to_messages(&p->memory, p->op->schema, &m.schema, &m.n_schema, err));
-  Lance__Table__Transaction t = LANCE__TABLE__TRANSACTION__INIT;
+  Lance__Table__Transaction t;
+  lance__table__transaction__init(&t);
   t.operation_case = LANCE__TABLE__TRANSACTION__OPERATION_OVERWRITE;
   t.overwrite = &m;
   return pack(p, &t, err);
@@ -253,7 +255,8 @@ static glv_status make_update(commit_plan *p, glv_error *err) {
   filter.data_case = LANCE__TABLE__KEY_EXISTENCE_FILTER__DATA_BLOOM;
   filter.bloom = &bits;
   m.inserted_rows = op->filter_fields != NULL ? &filter : NULL;
-  Lance__Table__Transaction t = LANCE__TABLE__TRANSACTION__INIT;
+  Lance__Table__Transaction t;
+  lance__table__transaction__init(&t);
   t.operation_case = LANCE__TABLE__TRANSACTION__OPERATION_UPDATE;
   t.update = &m;
   return pack(p, &t, err);
@@ -288,7 +291,8 @@ static glv_status make_update_config(commit_plan *p, glv_error *err) {
   map_message.update_entries = list;
   Lance__Table__UpdateConfig m = LANCE__TABLE__UPDATE_CONFIG__INIT;
   m.schema_metadata_updates = &map_message;
-  Lance__Table__Transaction t = LANCE__TABLE__TRANSACTION__INIT;
+  Lance__Table__Transaction t;
+  lance__table__transaction__init(&t);
   t.operation_case = LANCE__TABLE__TRANSACTION__OPERATION_UPDATE_CONFIG;
   t.update_config = &m;
   return pack(p, &t, err);
