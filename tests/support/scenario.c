@@ -1,0 +1,197 @@
+/* Scenarios: see scenario.h. */
+#include "support/scenario.h"
+
+static const char columns[] = "id int64 | name utf8";
+
+#define T_ROWS "t: 1 a,2 b,3 c"
+#define S_ROWS "ns.s: 1 x,2 y,3 z"
+#define V_ROWS "v: 1 X 0,2 Y 1"
+#define REST "; new: absent; w: absent"
+
+static glv_status connect_db(glv_env *env, const char *root, glv_conn **ret, glv_error *err) {
+  return glv_connect(env, root, NULL, ret, err);
+}
+
+static glv_status write_rows(glv_conn *conn, glv_id id, const char *rows, int overwrite,
+                             glv_error *err) {
+  glv_table *table = NULL;
+  glv_status status = glv_table_open(conn, id, NULL, &table, err);
+  if (status == GLV_OK) {
+    struct ArrowArrayStream data;
+    /* The rows come from an environment of their own: a test's faults are for the operation alone.
+     */
+    glv_env *clean = NULL;
+    assert_int_equal(glv_env_new(NULL, &clean, NULL), GLV_OK);
+    rows_stream(clean, columns, rows, &data);
+    status = overwrite ? glv_table_overwrite(table, &data, NULL, NULL, err)
+                       : glv_table_append(table, &data, NULL, NULL, err);
+    glv_env_free(clean);
+    glv_table_free(table);
+  }
+  return status;
+}
+
+void scenario_prepare(glv_env *env, const char *root) {
+  suite s = {.env = env};
+  must(&s, connect_db(env, root, &s.conn, &s.err));
+  must(&s, glv_namespace_create(s.conn, ID("ns"), NO_PAIRS, NULL, &s.err));
+  glv_table_free(create_table(&s, ID("t"), columns, "1 | a\n2 | b\n3 | c"));
+  glv_table_free(create_table(&s, ID("ns", "s"), columns, "1 | x\n2 | y"));
+  glv_view_free(create_view(&s, ID("v"), "SELECT id, upper(name) AS name FROM ns.s"));
+  must(&s, write_rows(s.conn, ID("ns", "s"), "3 | z", 0, &s.err));
+  glv_conn_free(s.conn);
+}
+
+/* ---- the operations
+ * ----------------------------------------------------------------------------------------- */
+
+static glv_status on_connection(glv_env *env, const char *root,
+                                glv_status (*act)(glv_conn *conn, glv_error *err), glv_error *err) {
+  glv_conn *conn = NULL;
+  glv_status status = connect_db(env, root, &conn, err);
+  if (status == GLV_OK) {
+    status = act(conn, err);
+  }
+  glv_conn_free(conn);
+  return status;
+}
+
+static glv_status create_in(glv_conn *conn, glv_id id, glv_error *err) {
+  struct ArrowArrayStream data;
+  glv_env *clean = NULL;
+  assert_int_equal(glv_env_new(NULL, &clean, NULL), GLV_OK);
+  rows_stream(clean, columns, "7 | g", &data);
+  glv_env_free(clean);
+  return glv_table_create(conn, id, &data, NULL, NULL, err);
+}
+
+static glv_status create_root(glv_conn *conn, glv_error *err) {
+  return create_in(conn, ID("new"), err);
+}
+static glv_status append(glv_conn *conn, glv_error *err) {
+  return write_rows(conn, ID("t"), "4 | d", 0, err);
+}
+static glv_status overwrite(glv_conn *conn, glv_error *err) {
+  return write_rows(conn, ID("t"), "9 | i", 1, err);
+}
+static glv_status append_child(glv_conn *conn, glv_error *err) {
+  return write_rows(conn, ID("ns", "s"), "4 | u", 0, err);
+}
+
+static glv_status refresh_view(glv_conn *conn, int full, glv_error *err) {
+  glv_view *view = NULL;
+  glv_refresh_options options = GLV_OPTIONS(glv_refresh_options);
+  options.full = full;
+  glv_status status = glv_view_open(conn, ID("v"), NULL, &view, err);
+  if (status == GLV_OK) {
+    status = glv_view_refresh(view, &options, NULL, err);
+  }
+  glv_view_free(view);
+  return status;
+}
+
+static glv_status refresh_incremental(glv_conn *conn, glv_error *err) {
+  return refresh_view(conn, 0, err);
+}
+static glv_status refresh_full(glv_conn *conn, glv_error *err) {
+  return refresh_view(conn, 1, err);
+}
+
+static glv_status create_new_view(glv_conn *conn, glv_error *err) {
+  glv_view_def def = GLV_OPTIONS(glv_view_def);
+  def.query = "SELECT id FROM t WHERE id > 1";
+  return glv_view_create(conn, ID("w"), &def, NULL, NULL, err);
+}
+
+#define ACT(function)                                                                              \
+  static glv_status act_##function(glv_env *env, const char *root, glv_error *err) {               \
+    return on_connection(env, root, function, err);                                                \
+  }
+ACT(create_root)
+ACT(append)
+ACT(overwrite)
+ACT(append_child)
+ACT(refresh_incremental)
+ACT(refresh_full)
+ACT(create_new_view)
+
+#define BEFORE T_ROWS "; " S_ROWS "; " V_ROWS REST
+
+const scenario scenarios[] = {
+    {"create", act_create_root, BEFORE, T_ROWS "; " S_ROWS "; " V_ROWS "; new: 7 g; w: absent",
+     NULL},
+    {"append", act_append, BEFORE, T_ROWS ",4 d; " S_ROWS "; " V_ROWS REST, NULL},
+    {"append in a namespace", act_append_child, BEFORE, T_ROWS "; " S_ROWS ",4 u; " V_ROWS REST,
+     NULL},
+    {"overwrite", act_overwrite, BEFORE, "t: 9 i; " S_ROWS "; " V_ROWS REST, NULL},
+    {"refresh", act_refresh_incremental, BEFORE, T_ROWS "; " S_ROWS "; " V_ROWS ",3 Z 2" REST,
+     NULL},
+    {"rebuild", act_refresh_full, BEFORE, T_ROWS "; " S_ROWS "; " V_ROWS ",3 Z 2" REST, NULL},
+    {"create view", act_create_new_view, BEFORE,
+     T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: 2 1,3 2",
+     T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: "},
+};
+const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];
+
+/* ---- what is visible
+ * ---------------------------------------------------------------------------------------- */
+
+/* Rows as "1 a,2 b". */
+static void compact(char *text) {
+  char *out = text;
+  for (char *c = text; *c != '\0'; c++) {
+    if (strncmp(c, " | ", 3) == 0) {
+      *out++ = ' ';
+      c += 2;
+    } else {
+      *out++ = *c == '\n' ? ',' : *c;
+    }
+  }
+  *out = '\0';
+}
+
+static size_t print_table(glv_env *env, glv_conn *conn, glv_id id, const char *name, char *text,
+                          size_t size) {
+  glv_error err = {0};
+  glv_table *table = NULL;
+  const glv_status status = glv_table_open(conn, id, NULL, &table, &err);
+  if (status == GLV_E_TABLE_NOT_FOUND) {
+    return (size_t)snprintf(text, size, "%s: absent", name);
+  }
+  if (status != GLV_OK) {
+    fail_msg("%s cannot be opened: %s: %s", name, glv_status_name(status), err.message);
+  }
+  struct ArrowArrayStream rows;
+  assert_int_equal(glv_table_scan(table, NULL, &rows, &err), GLV_OK);
+  char *printed = rows_text(env, &rows);
+  rows_sort(printed);
+  compact(printed);
+  const size_t used = (size_t)snprintf(text, size, "%s: %s", name, printed);
+  mem_free(env, printed);
+  glv_table_free(table);
+  return used;
+}
+
+void scenario_state(glv_env *env, const char *root, char *text, size_t size) {
+  static const char *const names[] = {"t", "ns.s", "v", "new", "w"};
+  glv_conn *conn = NULL;
+  glv_error err = {0};
+  size_t used = 0;
+  if (connect_db(env, root, &conn, &err) != GLV_OK) {
+    fail_msg("the database cannot be opened: %s", err.message);
+  }
+  for (size_t i = 0; i < 5; i++) {
+    const glv_id id = i == 1 ? ID("ns", "s") : ID(names[i]);
+    used += (size_t)snprintf(text + used, size - used, "%s", i > 0 ? "; " : "");
+    used += print_table(env, conn, id, names[i], text + used, size - used);
+  }
+  /* A view is never without its definition. */
+  glv_view *view = NULL;
+  assert_int_equal(glv_view_open(conn, ID("v"), NULL, &view, &err), GLV_OK);
+  glv_view_free(view);
+  if (strstr(text, "w: absent") == NULL) {
+    assert_int_equal(glv_view_open(conn, ID("w"), NULL, &view, &err), GLV_OK);
+    glv_view_free(view);
+  }
+  glv_conn_free(conn);
+}
