@@ -335,7 +335,7 @@ static glv_status crash_publish(void *user, void *dir, const char *temp, const c
   TRY(c->inner.publish(c->inner.user, inner_of(dir), temp, final, if_absent, err));
   node *d = node_of(dir);
   node *n = d != NULL ? lookup(d, temp) : NULL;
-  if (!if_absent) {
+  if (!if_absent || (n != NULL && n->is_dir)) { /* a directory is renamed, never linked */
     record(d, final, n, temp);
   } else {
     record(d, final, n, NULL);

@@ -11,7 +11,8 @@
  * The model: a file's content is its synced bytes plus any subset of the later writes, each whole,
  * absent, or torn at a multiple of 512 bytes; a directory's entries are the synced ones plus any
  * subset of the later changes; the link and the unlink of a publish are two changes, a replacing
- * publish is one; make_dirs and remove_dir keep their promises (parents are synced by make_dirs).
+ * publish, and one of a directory, is one; make_dirs and remove_dir keep their promises (parents
+ * are synced by make_dirs).
  */
 #ifndef GLAIVE_TESTS_IO_CRASH_H
 #define GLAIVE_TESTS_IO_CRASH_H

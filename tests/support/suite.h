@@ -1,6 +1,7 @@
 /**
  * @file suite.h
- * What tests of the exported functions share: a connection in a fresh directory, and short forms of common calls.
+ * What tests of the exported functions share: a connection in a fresh directory, and short forms of
+ * common calls.
  */
 #ifndef GLAIVE_TESTS_SUITE_H
 #define GLAIVE_TESTS_SUITE_H
@@ -14,7 +15,8 @@
 #include "support/rows.h"
 #include "support/test_env.h"
 
-#define ID(...) ((glv_id){(const char *[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)})
+#define ID(...)                                                                                    \
+  ((glv_id){(const char *[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)})
 #define NO_PAIRS ((glv_pairs){NULL, 0})
 #define ROOT ((glv_id){NULL, 0})
 
@@ -40,22 +42,23 @@ static inline void suite_close(suite *s) {
 }
 
 /* Fail the test with the message of the error. */
-#define must(s, call)                                                             \
-  do {                                                                            \
-    const glv_status must_status_ = (call);                                       \
-    if (must_status_ != GLV_OK) {                                                 \
-      fail_msg("%s: %s", glv_status_name(must_status_), (s)->err.message);        \
-    }                                                                             \
+#define must(s, call)                                                                              \
+  do {                                                                                             \
+    const glv_status must_status_ = (call);                                                        \
+    if (must_status_ != GLV_OK) {                                                                  \
+      fail_msg("%s: %s", glv_status_name(must_status_), (s)->err.message);                         \
+    }                                                                                              \
   } while (0)
 
 /* The call fails with this code and its message contains the text. */
-#define must_fail(s, expected, text, call)                                                          \
-  do {                                                                                              \
-    const glv_status fail_status_ = (call);                                                         \
-    if (fail_status_ != (expected) || (s)->err.code != (expected) || strstr((s)->err.message, (text)) == NULL) { \
-      fail_msg("expected %s with '%s', got %s: %s", glv_status_name(expected), (text),              \
-               glv_status_name(fail_status_), (s)->err.message);                                    \
-    }                                                                                               \
+#define must_fail(s, expected, text, call)                                                         \
+  do {                                                                                             \
+    const glv_status fail_status_ = (call);                                                        \
+    if (fail_status_ != (expected) || (s)->err.code != (expected) ||                               \
+        strstr((s)->err.message, (text)) == NULL) {                                                \
+      fail_msg("expected %s with '%s', got %s: %s", glv_status_name(expected), (text),             \
+               glv_status_name(fail_status_), (s)->err.message);                                   \
+    }                                                                                              \
   } while (0)
 
 static inline glv_table *create_table(suite *s, glv_id id, const char *columns, const char *rows) {
