@@ -13,6 +13,7 @@
 enum {
   WINDOW_BYTES = 1 << 20, /* decoded size that a window aims at: what fits a processor's cache */
   WINDOW_LEAST_ROWS = 1024,
+  CHUNK_ROWS = 4096, /* most rows of one chunk of a page; cutting inside decodes it twice */
   ROW_LEAST_BYTES = 1,
   TEXT_BYTES = 32, /* assumed size of a value of variable width */
   AHEAD_EXTRA = 2
@@ -67,8 +68,9 @@ static uint64_t window_rows(const scan_plan *p, const fragment *f) {
       row += value_bytes(p->scope->fields[i].type, text);
     }
   }
-  const uint64_t rows = WINDOW_BYTES / row / WINDOW_LEAST_ROWS * WINDOW_LEAST_ROWS;
-  return u64_min(u64_max(rows, WINDOW_LEAST_ROWS), LIMIT_BATCH_ROWS);
+  const uint64_t fit = WINDOW_BYTES / row;
+  const uint64_t step = fit >= CHUNK_ROWS ? CHUNK_ROWS : WINDOW_LEAST_ROWS;
+  return u64_min(u64_max(fit / step * step, WINDOW_LEAST_ROWS), LIMIT_BATCH_ROWS);
 }
 
 static void drop_current(scan_state *s) {
