@@ -301,8 +301,8 @@ static glv_status read_payload(decoder *d, array *a) {
 
 /* Recursion is bounded by the depth of the type. */
 static glv_status read_array(decoder *d, const type *t, array *ret) {
-  size_t length;
-  size_t nulls;
+  size_t length = 0;
+  size_t nulls = 0;
   TRY(next_node(d, &length, &nulls));
   CLEANUP(array_unref) array a = array_empty(t, length);
   if (array_layout_of(t) != LAYOUT_NULL) {

@@ -178,8 +178,8 @@ static glv_status check_header(reader *r, message *m, uint64_t *ret_body, glv_er
 /* *m is empty before; message_dispose also after a failure. */
 static glv_status read_message(reader *r, message *m, glv_error *err) {
   uint8_t prefix[8];
-  size_t length;
-  uint64_t body;
+  size_t length = 0;
+  uint64_t body = 0;
   TRY(read_prefix(r, prefix, &m->prefix, &length, err));
   if (length == 0) {
     return GLV_OK;
