@@ -278,14 +278,15 @@ static bool take_operator(lexer *x, token *ret) {
   return false;
 }
 
-/* `#` and `@` open a word unless an operator of two characters, a blank or a quote follows. */
+static bool is_word_part_at(const lexer *x, size_t at) {
+  size_t length;
+  return at < x->text.size && is_word_part(text_code_point(x->text, at, &length));
+}
+
+/* `#` and `@` open a word if one follows; `@@` opens one unless it is the operator. */
 static bool opens_word(const lexer *x) {
-  const char next = byte_at(x, x->at + 1);
-  if (x->text.data[x->at] == '@' && next == '@') {
-    const char third = byte_at(x, x->at + 2);
-    return third != '\0' && third != ' ';
-  }
-  return next != '\0' && strchr(" >-?'\"`", next) == NULL;
+  const bool is_double_at = x->text.data[x->at] == '@' && byte_at(x, x->at + 1) == '@';
+  return is_word_part_at(x, x->at + (is_double_at ? 2 : 1));
 }
 
 static token take_symbol(lexer *x) {

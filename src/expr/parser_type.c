@@ -279,7 +279,7 @@ static glv_status any_type(parser *p, size_t depth, const ast_type **ret, glv_er
   }
   if (status == GLV_OK) {
     char *canonical = arena_strdup(p->a, buf_str(&b.canonical));
-    b.t->canonical = str_of(canonical);
+    b.t->canonical = str_slice(canonical, b.canonical.size);
     b.t->end = p->at.last_end;
     status = canonical != NULL ? GLV_OK : error_nomem(err, b.canonical.size);
   }
