@@ -57,8 +57,7 @@ static const char *const KEYWORDS[] = {
 #undef KEYWORD_TEXT
 };
 
-/* Order of word, in capitals, and keyword. */
-static int compare_word(str word, const char *keyword) {
+int token_compare(str word, const char *keyword) {
   for (size_t i = 0; i < word.size; i++) {
     const char c = word.data[i];
     const int difference = (c >= 'a' && c <= 'z' ? c - 'a' + 'A' : (unsigned char)c) - keyword[i];
@@ -74,7 +73,7 @@ static enum keyword find_keyword(str word) {
   size_t high = sizeof KEYWORDS / sizeof KEYWORDS[0];
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    const int order = compare_word(word, KEYWORDS[middle]);
+    const int order = token_compare(word, KEYWORDS[middle]);
     if (order == 0) {
       return (enum keyword)(middle + 1);
     }
@@ -289,35 +288,51 @@ static bool opens_word(const lexer *x) {
   return is_word_part_at(x, x->at + (is_double_at ? 2 : 1));
 }
 
+static token take_character(lexer *x) {
+  const char c = x->text.data[x->at];
+  token t = take(x, TOKEN_PUNCTUATION, x->at, x->at + 1);
+  t.op = (unsigned char)c;
+  return t;
+}
+
+static token take_parameter(lexer *x) {
+  size_t at = x->at + 1;
+  while (is_digit(byte_at(x, at))) {
+    at++;
+  }
+  return take(x, TOKEN_ODD, x->at, at);
+}
+
+static token take_period(lexer *x) {
+  const char next = byte_at(x, x->at + 1);
+  if (is_digit(next)) {
+    return take_number(x);
+  }
+  if (next == '_' && !x->after_word) {
+    return bad(x, x->at, "a name that starts with `_` must follow a name");
+  }
+  return take_character(x);
+}
+
 static token take_symbol(lexer *x) {
   const char c = x->text.data[x->at];
-  const char next = byte_at(x, x->at + 1);
-  if ((c == '#' || c == '@') && opens_word(x)) {
-    return take_word(x, 1);
+  if (strchr("()[]{},;", c) != NULL) {
+    return take_character(x);
+  }
+  if (c == '.') {
+    return take_period(x);
   }
   if (c == '?') {
-    size_t at = x->at + 1;
-    while (is_digit(byte_at(x, at))) {
-      at++;
-    }
-    return take(x, TOKEN_ODD, x->at, at);
+    return take_parameter(x);
   }
-  if (c == '.' && is_digit(next)) {
-    return take_number(x);
+  if ((c == '#' || c == '@') && opens_word(x)) {
+    return take_word(x, 1);
   }
   token t;
   if (take_operator(x, &t)) {
     return t;
   }
-  if (strchr("()[]{},;:.", c) == NULL) {
-    return bad(x, x->at, "a character that has no meaning here");
-  }
-  if (c == '.' && next == '_' && !x->after_word) {
-    return bad(x, x->at, "a name that starts with `_` must follow a name");
-  }
-  t = take(x, TOKEN_PUNCTUATION, x->at, x->at + 1);
-  t.op = (unsigned char)c;
-  return t;
+  return c == ':' ? take_character(x) : bad(x, x->at, "a character that has no meaning here");
 }
 
 static token take_any(lexer *x) {

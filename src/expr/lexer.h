@@ -25,7 +25,8 @@ enum token_kind {
 #define KEYWORD_MAP(X)                                                                             \
   X(ALL)                                                                                           \
   X(AND)                                                                                           \
-  X(ANY) X(ARRAY) X(AS) X(ASC) X(AT) X(BETWEEN) X(BOTH) X(BY) X(CASE) X(CAST) X(CEIL) X(COLLATE)   \
+  X(ANY)                                                                                           \
+  X(ARRAY) X(AS) X(ASC) X(AT) X(BETWEEN) X(BOTH) X(BY) X(CASE) X(CAST) X(CEIL) X(COLLATE)          \
       X(CONVERT) X(CROSS) X(CUBE) X(CURRENT_DATE) X(CURRENT_TIME) X(CURRENT_TIMESTAMP) X(DESC)     \
           X(DISTINCT) X(DIV) X(ELSE) X(END) X(ESCAPE) X(EXCEPT) X(EXISTS) X(EXTRACT) X(FALSE)      \
               X(FETCH) X(FILTER) X(FIRST) X(FLOOR) X(FOR) X(FROM) X(FULL) X(GLOB) X(GROUP)         \
@@ -54,17 +55,17 @@ enum keyword {
 #define OPERATOR_MAP(X)                                                                            \
   X(NOT_ILIKE, "!~~*")                                                                             \
   X(NOT_LIKE, "!~~")                                                                               \
-  X(NOT_REGEX_I, "!~*") X(LONG_ARROW, "->>") X(HASH_LONG_ARROW, "#>>") X(ILIKE, "~~*")             \
-      X(SPACESHIP, "<=>") X(CUBE_ROOT, "||/") X(NOT_REGEX, "!~") X(BANG_BANG, "!!")                \
-          X(BANG_EQ, "!=") X(ARROW, "->") X(HASH_ARROW, "#>") X(HASH_MINUS, "#-") X(LIKE, "~~")    \
-              X(REGEX_I, "~*") X(LE, "<=") X(NE, "<>") X(SHL, "<<") X(CONTAINED, "<@") X(GE, ">=") \
-                  X(SHR, ">>") X(CONCAT, "||") X(ROOT, "|/") X(NAMED, "=>") X(EQ_EQ, "==")         \
-                      X(COLONS, "::") X(ASSIGN, ":=") X(OVERLAP, "&&") X(STARTS_WITH, "^@")        \
-                          X(CONTAINS, "@>") X(AT_QUESTION, "@?") X(AT_AT, "@@") X(INT_DIV, "//")   \
-                              X(PLUS, "+") X(MINUS, "-") X(STAR, "*") X(SLASH, "/")                \
-                                  X(PERCENT, "%") X(EQ, "=") X(LT, "<") X(GT, ">")                 \
-                                      X(AMPERSAND, "&") X(PIPE, "|") X(CARET, "^") X(TILDE, "~")   \
-                                          X(BANG, "!") X(SHARP, "#") X(AT, "@")
+  X(NOT_REGEX_I, "!~*")                                                                            \
+  X(LONG_ARROW, "->>") X(HASH_LONG_ARROW, "#>>") X(ILIKE, "~~*") X(SPACESHIP, "<=>")               \
+      X(CUBE_ROOT, "||/") X(NOT_REGEX, "!~") X(BANG_BANG, "!!") X(BANG_EQ, "!=") X(ARROW, "->")    \
+          X(HASH_ARROW, "#>") X(HASH_MINUS, "#-") X(LIKE, "~~") X(REGEX_I, "~*") X(LE, "<=")       \
+              X(NE, "<>") X(SHL, "<<") X(CONTAINED, "<@") X(GE, ">=") X(SHR, ">>") X(CONCAT, "||") \
+                  X(ROOT, "|/") X(NAMED, "=>") X(EQ_EQ, "==") X(COLONS, "::") X(ASSIGN, ":=")      \
+                      X(OVERLAP, "&&") X(STARTS_WITH, "^@") X(CONTAINS, "@>") X(AT_QUESTION, "@?") \
+                          X(AT_AT, "@@") X(INT_DIV, "//") X(PLUS, "+") X(MINUS, "-") X(STAR, "*")  \
+                              X(SLASH, "/") X(PERCENT, "%") X(EQ, "=") X(LT, "<") X(GT, ">")       \
+                                  X(AMPERSAND, "&") X(PIPE, "|") X(CARET, "^") X(TILDE, "~")       \
+                                      X(BANG, "!") X(SHARP, "#") X(AT, "@")
 
 enum operator_token {
 #define OPERATOR_ENUM(name, spelling) OP_##name,
@@ -108,6 +109,8 @@ static inline bool token_is_op(const token *t, enum operator_token op) {
   return t->kind == TOKEN_OPERATOR && t->op == op;
 }
 const char *token_operator_text(unsigned op);
+/** Order of a word, put into capitals, and a text in capitals. @return < 0, 0, > 0. */
+int token_compare(str word, const char *capitals);
 
 /**
  * Append the value of a text in quotes (its first and last byte), a doubled quote being one.

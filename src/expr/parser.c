@@ -147,7 +147,15 @@ glv_status parser_unquoted(parser *p, const token *t, str *ret, glv_error *err) 
   return GLV_OK;
 }
 
+/* One node or name more. */
+static glv_status count_part(parser *p, glv_error *err) {
+  return ++p->node_count <= LIMIT_SQL_NODES
+             ? GLV_OK
+             : FAIL(err, GLV_E_LIMIT, "an SQL expression of more than %u parts", LIMIT_SQL_NODES);
+}
+
 glv_status parser_name(parser *p, const token *t, ast_name *ret, glv_error *err) {
+  TRY(count_part(p, err));
   if (t->kind == TOKEN_WORD) {
     *ret = (ast_name){token_source(&p->at.lex, t), AST_BARE};
     return GLV_OK;
@@ -221,9 +229,7 @@ bool ast_has_left(const ast *node) {
 
 glv_status parser_node(parser *p, enum ast_kind kind, uint32_t begin, const ast *const *children,
                        size_t count, ast **ret, glv_error *err) {
-  if (++p->node_count > LIMIT_SQL_NODES) {
-    return FAIL(err, GLV_E_LIMIT, "an SQL expression of more than %u parts", LIMIT_SQL_NODES);
-  }
+  TRY(count_part(p, err));
   ast *node = ARENA_NEW(p->a, ast);
   const ast **copy = count != 0 ? ARENA_ARRAY(p->a, const ast *, count) : NULL;
   if (node == NULL || (count != 0 && copy == NULL)) {

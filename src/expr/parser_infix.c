@@ -260,8 +260,8 @@ static glv_status is_suffix(parser *p, const ast *left, const ast **ret, glv_err
     TRY(parser_expression(p, PREC_NONE, &children[1], err));
     TRY(suffix_node(p, AST_IS_DISTINCT, children, 2, &node, err));
   } else {
-    unsigned op;
-    str form;
+    unsigned op = AST_IS_NULL;
+    str form = {NULL, 0};
     TRY(is_what(p, &op, &form, err));
     TRY(suffix_node(p, AST_IS, children, 1, &node, err));
     node->op = op;

@@ -24,6 +24,7 @@ struct type_name {
   bool takes_unsigned;
 };
 
+/* In ascending order of the word. */
 static const struct type_name TYPES[] = {
     {"BIGDECIMAL", "BIGDECIMAL", FORM_NUMBER, false},
     {"BIGINT", "BIGINT", FORM_LENGTH, true},
@@ -114,9 +115,19 @@ static const struct type_name *find_type(const parser *p) {
   if (p->at.tok.kind != TOKEN_WORD) {
     return NULL;
   }
-  for (size_t i = 0; i < sizeof TYPES / sizeof TYPES[0]; i++) {
-    if (parser_at_text(p, TYPES[i].word)) {
-      return &TYPES[i];
+  const str word = token_source(&p->at.lex, &p->at.tok);
+  size_t low = 0;
+  size_t high = sizeof TYPES / sizeof TYPES[0];
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const int order = token_compare(word, TYPES[middle].word);
+    if (order == 0) {
+      return &TYPES[middle];
+    }
+    if (order > 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
     }
   }
   return NULL;

@@ -50,7 +50,8 @@ struct reader {
 };
 
 /* Formatted text in the arena, at most as long as an error message. */
-static const char *format_text(arena *a, const char *format, va_list arguments) {
+static const char *__attribute__((format(printf, 2, 0)))
+format_text(arena *a, const char *format, va_list arguments) {
   glv_error message = {0};
   error_set_va(&message, GLV_E_CORRUPT, format, arguments);
   return arena_strdup(a, str_of(message.message));
