@@ -60,10 +60,18 @@ static char *put_digits(char *at, uint64_t value, int width) {
   return at;
 }
 
+/* Two digits of a value below 100. */
+static char *put_two(char *at, int value) {
+  at[0] = (char)('0' + value / 10);
+  at[1] = (char)('0' + value % 10);
+  return at + 2;
+}
+
 static char *put_year(char *at, int64_t year) {
-  if (year < 0 || year > 9999) {
-    *at++ = year < 0 ? '-' : '+';
+  if (year >= 0 && year <= 9999) {
+    return put_two(put_two(at, (int)year / 100), (int)year % 100);
   }
+  *at++ = year < 0 ? '-' : '+';
   return put_digits(at, year < 0 ? (uint64_t)-year : (uint64_t)year, 4);
 }
 
@@ -71,17 +79,17 @@ size_t calendar_print_date(int64_t days, char text[CALENDAR_TEXT_SIZE]) {
   const civil c = calendar_civil(days);
   char *at = put_year(text, c.year);
   *at++ = '-';
-  at = put_digits(at, (uint64_t)c.month, 2);
+  at = put_two(at, c.month);
   *at++ = '-';
-  return (size_t)(put_digits(at, (uint64_t)c.day, 2) - text);
+  return (size_t)(put_two(at, c.day) - text);
 }
 
 size_t calendar_print_time(int32_t second_of_day, int32_t nanos, char text[CALENDAR_TEXT_SIZE]) {
-  char *at = put_digits(text, (uint64_t)(second_of_day / 3600), 2);
+  char *at = put_two(text, second_of_day / 3600);
   *at++ = ':';
-  at = put_digits(at, (uint64_t)(second_of_day / 60 % 60), 2);
+  at = put_two(at, second_of_day / 60 % 60);
   *at++ = ':';
-  at = put_digits(at, (uint64_t)(second_of_day % 60), 2);
+  at = put_two(at, second_of_day % 60);
   if (nanos != 0) {
     int width = 9;
     uint64_t fraction = (uint64_t)nanos;

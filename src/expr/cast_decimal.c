@@ -1,5 +1,6 @@
-/* Decimals of 128 bits from and to numbers, texts and other decimals (sql-expressions 11.3). A
- * value is an integer times 10^-scale; it must have at most `precision` digits. */
+/* Decimals of 128 bits from and to numbers (timestamps by their ticks), texts and other decimals
+ * (sql-expressions 11.3). A value is an integer times 10^-scale; it must have at most `precision`
+ * digits. */
 #include <math.h>
 
 #include "base/int128.h"
@@ -93,6 +94,7 @@ static bool from_number(const array *a, size_t i, int scale, int128 *ret) {
     v = ARRAY_VALUES(a, int32_t)[i];
     break;
   case TYPE_INT64:
+  case TYPE_TIMESTAMP:
     v = ARRAY_VALUES(a, int64_t)[i];
     break;
   case TYPE_UINT8:
@@ -179,6 +181,7 @@ static bool store_whole(type_kind kind, int128 v, int scale, void *values, size_
     ((int32_t *)values)[i] = (int32_t)s;
     return !is_large && s >= INT32_MIN && s <= INT32_MAX;
   case TYPE_INT64:
+  case TYPE_TIMESTAMP:
     ((int64_t *)values)[i] = s;
     return !is_large;
   case TYPE_UINT8:

@@ -130,11 +130,16 @@ static const char *wide_text(const wide_run *r, size_t i, char text[64]) {
 static glv_status reject_run(const cast_job *job, wide_run *r, size_t first, size_t count,
                              const limits *l, array *ret, glv_error *err) {
   for (size_t i = 0; i < count; i++) {
-    if (!wide_fits(r, i, l)) {
-      TRY(cast_reject(job, ret, first + i, err, "Can't cast value %s to type %s",
-                      wide_text(r, i, (char[64]){0}), TYPE_TEXT(job->to)));
-      r->v.ints[i] = 0; /* all bits zero is 0 in every member */
+    if (wide_fits(r, i, l)) {
+      continue;
     }
+    if (job->is_try) {
+      TRY(kernel_set_null(job->env, ret, first + i, err));
+    } else if (array_is_valid(job->from, first + i)) {
+      return FAIL(err, GLV_E_SQL_EXEC, "Can't cast value %s to type %s",
+                  wide_text(r, i, (char[64]){0}), TYPE_TEXT(job->to));
+    }
+    r->v.ints[i] = 0; /* all bits zero is 0 in every member */
   }
   return GLV_OK;
 }

@@ -94,9 +94,9 @@ static bool store_value(temporal_parser *p, str text, const type *t, void *value
     return cast_parse_decimal(text, t, (uint8_t *)values + i * sizeof(int128));
   case TYPE_DATE32: {
     int64_t days = 0;
-    const bool ok = temporal_parse_date(p, text, &days);
-    ((int32_t *)values)[i] = (int32_t)days;
-    return ok;
+    *why = temporal_parse_date(p, text, &days);
+    ((int32_t *)values)[i] = *why == NULL ? (int32_t)days : 0;
+    return *why == NULL;
   }
   default:
     return store_timestamp(p, text, t, &((int64_t *)values)[i], why);
@@ -112,6 +112,9 @@ static glv_status parse_values(const cast_job *job, temporal_parser *p, array *a
     const str text = array_str(job->from, i);
     const char *why = NULL;
     if (!store_value(p, text, job->to, values, i, &why)) {
+      if (why == temporal_no_memory) {
+        return error_nomem(err, text.size);
+      }
       TRY(cast_reject(job, a, i, err, "Cannot cast string '%.*s' to value of %s type%s%s",
                       STR_ARG(text), TYPE_TEXT(job->to), why != NULL ? ": " : "",
                       why != NULL ? why : ""));

@@ -49,6 +49,9 @@ static glv_status put_number(buf *out, int64_t value, int width, char pad, glv_e
     rest /= 10;
   } while (rest != 0);
   const int signs = value < 0;
+  if (signs == 0 && n == width) {
+    return buf_append(out, digits + sizeof digits - n, (size_t)n, err);
+  }
   if (signs != 0 && pad != ' ') {
     TRY(buf_append_char(out, '-', err));
   }
@@ -312,9 +315,12 @@ static glv_status put_special(const chrono_time *t, str rest, size_t *used, buf 
 /* One specifier without its `%`; *used is how much of rest it is. */
 static glv_status put_specifier(const chrono_time *t, str rest, size_t *used, buf *out,
                                 glv_error *err) {
-  TRY(put_special(t, rest, used, out, err));
-  if (*used != 0) {
-    return GLV_OK;
+  *used = 0;
+  if (rest.size > 0 && strchr(".369:zZ", rest.data[0]) != NULL) {
+    TRY(put_special(t, rest, used, out, err));
+    if (*used != 0) {
+      return GLV_OK;
+    }
   }
   size_t at = 0;
   char padding = 'd'; /* the default one */
@@ -348,9 +354,12 @@ static glv_status put_specifier(const chrono_time *t, str rest, size_t *used, bu
 
 glv_status chrono_format(const chrono_time *t, str format, buf *out, glv_error *err) {
   for (size_t i = 0; i < format.size;) {
-    if (format.data[i] != '%') {
-      TRY(buf_append_char(out, format.data[i++], err));
-      continue;
+    const char *percent = memchr(format.data + i, '%', format.size - i);
+    const size_t plain = percent != NULL ? (size_t)(percent - format.data) - i : format.size - i;
+    TRY(buf_append(out, format.data + i, plain, err));
+    i += plain;
+    if (percent == NULL) {
+      break;
     }
     size_t used;
     const str rest = str_slice(format.data + i + 1, format.size - i - 1);

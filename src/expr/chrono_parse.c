@@ -522,8 +522,9 @@ static const char *split_zone(glv_env *env, str *format, str *text, zone **ret) 
   if (begin == 0) {
     return INVALID;
   }
-  if (zone_new(env, str_slice(t.data + begin, t.size - begin), ret, NULL) != GLV_OK) {
-    return "unknown time zone";
+  const glv_status status = zone_new(env, str_slice(t.data + begin, t.size - begin), ret, NULL);
+  if (status != GLV_OK) {
+    return status == GLV_E_NOMEM ? temporal_no_memory : "unknown time zone";
   }
   *format = str_slice(f.data, f.size - 3);
   *text = str_slice(t.data, begin - 1);

@@ -103,8 +103,23 @@ static glv_status lower(const function_frame *f, const operand *arguments, size_
   return map_case(f, &arguments[0].a, unicode_ascii_lower, unicode_lower, ret, err);
 }
 
+static glv_status capitalize_ascii(str text, buf *out, glv_error *err) {
+  TRY(buf_reserve(out, text.size, err));
+  bool in_word = false;
+  for (size_t i = 0; i < text.size; i++) {
+    const char c = text.data[i];
+    const bool is_letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+    out->data[out->size++] = (char)(!is_letter ? c : in_word ? c | 0x20 : c & ~0x20);
+    in_word = is_letter || (c >= '0' && c <= '9');
+  }
+  return GLV_OK;
+}
+
 /* The first character of every alphanumeric run in upper case, the others in lower case. */
 static glv_status capitalize(str text, buf *out, glv_error *err) {
+  if (unicode_is_ascii(text.data, text.size)) {
+    return capitalize_ascii(text, out, err);
+  }
   bool in_word = false;
   for (size_t at = 0; at < text.size;) {
     const uint32_t c = unicode_next(text, &at);
@@ -133,7 +148,8 @@ static glv_status turn_around(str text, buf *out, glv_error *err) {
     while (begin > 0 && ((uint8_t)text.data[begin] & 0xc0) == 0x80) {
       begin--;
     }
-    TRY(buf_append(out, text.data + begin, end - begin, err));
+    memcpy(out->data + out->size, text.data + begin, end - begin);
+    out->size += end - begin;
     end = begin;
   }
   return GLV_OK;

@@ -113,8 +113,12 @@ static glv_status kernel_power(const function_frame *f, const operand *arguments
   void *values;
   TRY(kernel_begin(f->env, f->binding->result, arguments, 2, rows, &a, &values, err));
   for (size_t i = 0; i < rows; i++) {
-    ((double *)values)[i] =
-        pow(OPERAND_VALUE(&arguments[0], double, i), OPERAND_VALUE(&arguments[1], double, i));
+    const double base = OPERAND_VALUE(&arguments[0], double, i);
+    const double exponent = OPERAND_VALUE(&arguments[1], double, i);
+    if (base == 0 && exponent < 0 && kernel_row_is_valid(arguments, 2, i)) {
+      return FAIL(err, GLV_E_SQL_EXEC, "zero raised to a negative power is undefined");
+    }
+    ((double *)values)[i] = pow(base, exponent);
   }
   *ret = a;
   a = (array){0};

@@ -137,7 +137,8 @@ static bool is_operator_form(const function_binding *b) {
 /* It also rewrites the pattern `.*` to IS NOT NULL, which is false where the text is null. */
 static bool matches_all(const function_binding *b) {
   str pattern;
-  return is_operator_form(b) && constant_text(b, 1, &pattern) && str_is(pattern, ".*");
+  return is_operator_form(b) && !bind_is_null(b, 0) && constant_text(b, 1, &pattern) &&
+         str_is(pattern, ".*");
 }
 
 static glv_status regexp_like(const function_frame *f, const operand *arguments, size_t rows,

@@ -3,22 +3,35 @@
 #include "expr/function_private.h"
 #include "expr/unicode.h"
 
+/* What the values go to, and room for one that is being made. */
+typedef struct writer {
+  builder b;
+  buf scratch;
+} writer;
+
+static void writer_dispose(writer *w) {
+  builder_dispose(&w->b);
+  buf_dispose(&w->scratch);
+}
+
 typedef glv_status (*row_function)(const function_frame *f, const operand *arguments, size_t i,
-                                   builder *b, glv_error *err);
+                                   writer *w, glv_error *err);
 
 /* Rows in which an argument is null are null; row appends exactly one value for each other. */
 static glv_status for_rows(const function_frame *f, const operand *arguments, size_t rows,
                            row_function row, array *ret, glv_error *err) {
-  CLEANUP(builder_dispose) builder b;
-  builder_init(&b, f->env, f->binding->result);
+  CLEANUP(writer_dispose) writer w;
+  builder_init(&w.b, f->env, f->binding->result);
+  buf_init(&w.scratch, f->env, INT32_MAX);
   for (size_t i = 0; i < rows; i++) {
     if (!kernel_row_is_valid(arguments, f->binding->count, i)) {
-      TRY(builder_append_null(&b, err));
+      TRY(builder_append_null(&w.b, err));
     } else {
-      TRY(row(f, arguments, i, &b, err));
+      buf_clear(&w.scratch);
+      TRY(row(f, arguments, i, &w, err));
     }
   }
-  return builder_finish(&b, ret, err);
+  return builder_finish(&w.b, ret, err);
 }
 
 /* The code points [first, end) of text; both are clamped to the text. */
@@ -32,8 +45,8 @@ static str code_points(str text, int64_t first, int64_t end) {
 }
 
 /* Positions before the first character count as characters that are not there. */
-static glv_status substr_row(const function_frame *f, const operand *arguments, size_t i,
-                             builder *b, glv_error *err) {
+static glv_status substr_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
+                             glv_error *err) {
   const str text = operand_str(&arguments[0], i);
   const int64_t start = OPERAND_VALUE(&arguments[1], int64_t, i);
   int64_t end = INT64_MAX;
@@ -50,7 +63,7 @@ static glv_status substr_row(const function_frame *f, const operand *arguments, 
     end = end == INT64_MIN ? end : end - 1; /* from 1-based to 0-based */
   }
   const int64_t first = start < 1 ? 0 : start - 1;
-  return builder_append_str(b, code_points(text, first, end), err);
+  return builder_append_str(&w->b, code_points(text, first, end), err);
 }
 
 static glv_status substr(const function_frame *f, const operand *arguments, size_t rows, array *ret,
@@ -59,7 +72,7 @@ static glv_status substr(const function_frame *f, const operand *arguments, size
 }
 
 /* n < 0: all but the last |n|. */
-static glv_status left_row(const function_frame *f, const operand *arguments, size_t i, builder *b,
+static glv_status left_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
                            glv_error *err) {
   (void)f;
   const str text = operand_str(&arguments[0], i);
@@ -67,11 +80,11 @@ static glv_status left_row(const function_frame *f, const operand *arguments, si
   if (n < 0) {
     n = n < -(int64_t)text.size ? 0 : (int64_t)unicode_count(text) + n;
   }
-  return builder_append_str(b, code_points(text, 0, n), err);
+  return builder_append_str(&w->b, code_points(text, 0, n), err);
 }
 
 /* n < 0: all but the first |n|. */
-static glv_status right_row(const function_frame *f, const operand *arguments, size_t i, builder *b,
+static glv_status right_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
                             glv_error *err) {
   (void)f;
   const str text = operand_str(&arguments[0], i);
@@ -83,7 +96,7 @@ static glv_status right_row(const function_frame *f, const operand *arguments, s
     const int64_t count = (int64_t)unicode_count(text);
     first = n > count ? 0 : count - n;
   }
-  return builder_append_str(b, code_points(text, first, INT64_MAX), err);
+  return builder_append_str(&w->b, code_points(text, first, INT64_MAX), err);
 }
 
 static glv_status left(const function_frame *f, const operand *arguments, size_t rows, array *ret,
@@ -108,7 +121,7 @@ static glv_status append_padding(buf *out, str pad, size_t count, glv_error *err
 }
 
 static glv_status pad_row(const function_frame *f, const operand *arguments, size_t i, bool at_left,
-                          builder *b, glv_error *err) {
+                          writer *w, glv_error *err) {
   const str text = operand_str(&arguments[0], i);
   const str pad = f->binding->count > 2 ? operand_str(&arguments[2], i) : STR(" ");
   const int64_t wanted = OPERAND_VALUE(&arguments[1], int64_t, i);
@@ -118,27 +131,26 @@ static glv_status pad_row(const function_frame *f, const operand *arguments, siz
   }
   const int64_t count = (int64_t)unicode_count(text);
   if (wanted <= count || pad.size == 0) {
-    return builder_append_str(b, code_points(text, 0, wanted), err);
+    return builder_append_str(&w->b, code_points(text, 0, wanted), err);
   }
-  CLEANUP(buf_dispose) buf out;
-  buf_init(&out, f->env, INT32_MAX);
+  buf *out = &w->scratch;
   if (!at_left) {
-    TRY(buf_append_str(&out, text, err));
+    TRY(buf_append_str(out, text, err));
   }
-  TRY(append_padding(&out, pad, (size_t)(wanted - count), err));
+  TRY(append_padding(out, pad, (size_t)(wanted - count), err));
   if (at_left) {
-    TRY(buf_append_str(&out, text, err));
+    TRY(buf_append_str(out, text, err));
   }
-  return builder_append_str(b, buf_str(&out), err);
+  return builder_append_str(&w->b, buf_str(out), err);
 }
 
-static glv_status lpad_row(const function_frame *f, const operand *arguments, size_t i, builder *b,
+static glv_status lpad_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
                            glv_error *err) {
-  return pad_row(f, arguments, i, true, b, err);
+  return pad_row(f, arguments, i, true, w, err);
 }
-static glv_status rpad_row(const function_frame *f, const operand *arguments, size_t i, builder *b,
+static glv_status rpad_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
                            glv_error *err) {
-  return pad_row(f, arguments, i, false, b, err);
+  return pad_row(f, arguments, i, false, w, err);
 }
 static glv_status lpad(const function_frame *f, const operand *arguments, size_t rows, array *ret,
                        glv_error *err) {
@@ -149,22 +161,22 @@ static glv_status rpad(const function_frame *f, const operand *arguments, size_t
   return for_rows(f, arguments, rows, rpad_row, ret, err);
 }
 
-static glv_status repeat_row(const function_frame *f, const operand *arguments, size_t i,
-                             builder *b, glv_error *err) {
+static glv_status repeat_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
+                             glv_error *err) {
+  (void)f;
   const str text = operand_str(&arguments[0], i);
   const int64_t n = OPERAND_VALUE(&arguments[1], int64_t, i);
   const size_t times = n < 0 || text.size == 0 ? 0 : (size_t)n;
-  CLEANUP(buf_dispose) buf out;
-  buf_init(&out, f->env, INT32_MAX);
+  buf *out = &w->scratch;
   size_t total;
   if (!size_mul(text.size, times, &total) || total > INT32_MAX) {
     return FAIL(err, GLV_E_SQL_EXEC, "string size overflow on repeat, max size is %d", INT32_MAX);
   }
-  TRY(buf_reserve(&out, total, err));
+  TRY(buf_reserve(out, total, err));
   for (size_t k = 0; k < times; k++) {
-    TRY(buf_append_str(&out, text, err));
+    TRY(buf_append_str(out, text, err));
   }
-  return builder_append_str(b, buf_str(&out), err);
+  return builder_append_str(&w->b, buf_str(out), err);
 }
 
 static glv_status repeat(const function_frame *f, const operand *arguments, size_t rows, array *ret,

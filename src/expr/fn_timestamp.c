@@ -22,11 +22,18 @@ static bool parse_formats(const function_frame *f, const operand *arguments, siz
       continue;
     }
     *why = chrono_parse(f->env, operand_str(&arguments[k], i), text, ret);
-    if (*why == NULL) {
-      return true;
+    if (*why == NULL || *why == temporal_no_memory) {
+      break;
     }
   }
-  return false;
+  return *why == NULL;
+}
+
+static glv_status bad_text(str text, const char *why, glv_error *err) {
+  if (why == temporal_no_memory) {
+    return error_nomem(err, text.size);
+  }
+  return FAIL(err, GLV_E_SQL_EXEC, "Error parsing timestamp from '%.*s': %s", STR_ARG(text), why);
 }
 
 /* Formats must be texts, whatever is converted; those of a constant text must be constant. */
@@ -56,10 +63,7 @@ static glv_status parse_row(const function_frame *f, const operand *arguments, s
   } else {
     why = temporal_parse_timestamp(p, text, ret);
   }
-  if (why != NULL) {
-    return FAIL(err, GLV_E_SQL_EXEC, "Error parsing timestamp from '%.*s': %s", STR_ARG(text), why);
-  }
-  return GLV_OK;
+  return why != NULL ? bad_text(text, why, err) : GLV_OK;
 }
 
 static glv_status timestamps_from_text(const function_frame *f, const operand *arguments,
@@ -210,19 +214,16 @@ static glv_status bind_nanos(function_binding *b, glv_error *err) {
 static glv_status parse_date_row(const function_frame *f, const operand *arguments, size_t i,
                                  temporal_parser *p, int64_t *ret_days, glv_error *err) {
   const str text = operand_str(&arguments[0], i);
-  const char *why = "it is not a date";
+  const char *why = NULL;
   if (f->binding->count == 1) {
-    if (temporal_parse_date(p, text, ret_days)) {
-      return GLV_OK;
-    }
+    why = temporal_parse_date(p, text, ret_days);
   } else {
     instant t;
     if (parse_formats(f, arguments, i, text, &t, &why)) {
       *ret_days = floor_div(t.seconds, DAY_SECONDS);
-      return GLV_OK;
     }
   }
-  return FAIL(err, GLV_E_SQL_EXEC, "Error parsing date from '%.*s': %s", STR_ARG(text), why);
+  return why != NULL ? bad_text(text, why, err) : GLV_OK;
 }
 
 static glv_status to_date(const function_frame *f, const operand *arguments, size_t rows,

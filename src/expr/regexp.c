@@ -26,6 +26,7 @@ struct regexp {
   glv_env *env; /* borrowed */
   pcre2_general_context *context;
   pcre2_code *code;
+  bool has_machine_code; /* else matching is interpreted */
   regexp_names names;
   char *pattern; /* a copy, which names point into */
   size_t pattern_size;
@@ -80,7 +81,7 @@ static glv_status compile(regexp *r, const buf *translated, glv_error *err) {
                ? error_nomem(err, translated->size)
                : refuse(str_slice(r->pattern, r->pattern_size), (const char *)why, err);
   }
-  (void)pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE); /* without it, matching is interpreted */
+  r->has_machine_code = pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE) == 0;
   return GLV_OK;
 }
 
@@ -157,7 +158,10 @@ glv_status regexp_find(const regexp *r, regexp_match *m, str text, size_t from, 
                        glv_error *err) {
   TRY(use_expression(m, r, err));
   const PCRE2_SPTR subject = (PCRE2_SPTR)(text.data != NULL ? text.data : "");
-  int code = pcre2_match(r->code, subject, text.size, from, PCRE2_NO_UTF_CHECK, m->data, m->limits);
+  int code = PCRE2_ERROR_JIT_STACKLIMIT;
+  if (r->has_machine_code) {
+    code = pcre2_jit_match(r->code, subject, text.size, from, 0, m->data, m->limits);
+  }
   if (code == PCRE2_ERROR_JIT_STACKLIMIT) {
     code = pcre2_match(r->code, subject, text.size, from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT,
                        m->data, m->limits);

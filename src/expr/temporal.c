@@ -129,23 +129,28 @@ static bool parse_plain_date(str text, int64_t *ret_days) {
   return calendar_is_valid(c);
 }
 
-/* The zone of that name; NULL when there is none (or no memory, which then shows elsewhere). */
-static const zone *find_zone(temporal_parser *p, str name) {
+const char temporal_no_memory[] = "no memory";
+
+/* The zone of that name, or why there is none. */
+static const char *find_zone(temporal_parser *p, str name, const zone **ret) {
+  *ret = p->last;
   if (p->last != NULL && str_equal(name, str_slice(p->last_name, p->last_size))) {
-    return p->last;
+    return NULL;
   }
   if (name.size > sizeof p->last_name) {
-    return NULL;
+    return "invalid timezone";
   }
   zone *z = NULL;
-  if (zone_new(p->env, name, &z, NULL) != GLV_OK) {
-    return NULL;
+  const glv_status status = zone_new(p->env, name, &z, NULL);
+  if (status != GLV_OK) {
+    return status == GLV_E_NOMEM ? temporal_no_memory : "invalid timezone";
   }
   zone_free(p->last);
   p->last = z;
   memcpy(p->last_name, name.data, name.size);
   p->last_size = name.size;
-  return z;
+  *ret = z;
+  return NULL;
 }
 
 static const char *to_utc(const zone *z, instant *t) {
@@ -186,8 +191,9 @@ const char *temporal_parse_timestamp(temporal_parser *p, str text, instant *ret)
   while (at < text.size && text.data[at] == ' ') {
     at++;
   }
-  const zone *z = find_zone(p, str_slice(text.data + at, text.size - at));
-  return z == NULL ? "invalid timezone" : to_utc(z, ret);
+  const zone *z = NULL;
+  const char *why = find_zone(p, str_slice(text.data + at, text.size - at), &z);
+  return why != NULL ? why : to_utc(z, ret);
 }
 
 /* Digits up to the end or a '-', which is skipped; at most `most` of them. */
@@ -224,20 +230,13 @@ static bool parse_parts(str text, size_t year_digits, size_t part_digits, int64_
   return *ret_days >= TEMPORAL_FIRST_DAY && *ret_days <= TEMPORAL_LAST_DAY;
 }
 
-bool temporal_parse_date(temporal_parser *p, str text, int64_t *ret_days) {
+/* The forms of a date alone. */
+static bool parse_date_alone(str text, int64_t *ret_days) {
   if (text.size > 0 && (text.data[0] == '+' || text.data[0] == '-')) {
     const str rest = str_slice(text.data + 1, text.size - 1);
     int ignored;
     return digits_at(rest, 0, 4, &ignored) &&
            parse_parts(rest, 10, 10, text.data[0] == '-' ? -1 : 1, ret_days);
-  }
-  if (text.size > 10) {
-    instant t;
-    if (temporal_parse_timestamp(p, text, &t) != NULL) {
-      return false;
-    }
-    *ret_days = floor_div(t.seconds, DAY_SECONDS);
-    return true;
   }
   int joined;
   if (text.size == 8 && digits_at(text, 0, 8, &joined)) {
@@ -246,6 +245,18 @@ bool temporal_parse_date(temporal_parser *p, str text, int64_t *ret_days) {
     return calendar_is_valid(c);
   }
   return char_at(text, 4, '-') && parse_parts(text, 4, 2, 1, ret_days);
+}
+
+const char *temporal_parse_date(temporal_parser *p, str text, int64_t *ret_days) {
+  if (text.size <= 10 || text.data[0] == '+' || text.data[0] == '-') {
+    return parse_date_alone(text, ret_days) ? NULL : "it is not a date";
+  }
+  instant t;
+  const char *why = temporal_parse_timestamp(p, text, &t);
+  if (why == NULL) {
+    *ret_days = floor_div(t.seconds, DAY_SECONDS);
+  }
+  return why;
 }
 
 size_t temporal_print(instant t, const zone *z, char text[CALENDAR_TEXT_SIZE]) {

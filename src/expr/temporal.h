@@ -47,10 +47,13 @@ typedef struct temporal_parser {
 void temporal_parser_init(temporal_parser *p, glv_env *env, const zone *local);
 void temporal_parser_dispose(temporal_parser *p); /* usable with CLEANUP */
 
+/** The reason that the functions below give when memory ran out: the caller reports GLV_E_NOMEM. */
+extern const char temporal_no_memory[];
+
 /** Why a text is not a timestamp, for messages; NULL = it is one. */
 const char *temporal_parse_timestamp(temporal_parser *p, str text, instant *ret);
-/** A date in any of the accepted forms, as days. */
-bool temporal_parse_date(temporal_parser *p, str text, int64_t *ret_days);
+/** A date in any of the accepted forms, as days; NULL = done, else why not. */
+const char *temporal_parse_date(temporal_parser *p, str text, int64_t *ret_days);
 
 /**
  * `YYYY-MM-DDTHH:MM:SS[.fff...]` of an instant in the calendar's range, as clocks of the zone show

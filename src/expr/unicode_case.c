@@ -160,6 +160,10 @@ void unicode_ascii_lower(char *to, const char *from, size_t size) {
 }
 
 size_t unicode_upper_of(uint32_t c, uint32_t ret[3]) {
+  if (c < 0x80) {
+    ret[0] = c >= 'a' && c <= 'z' ? c - 32 : c;
+    return 1;
+  }
   size_t low = 0;
   size_t high = sizeof UPPER_CASING / sizeof UPPER_CASING[0];
   while (low < high) {
@@ -179,6 +183,10 @@ size_t unicode_upper_of(uint32_t c, uint32_t ret[3]) {
 }
 
 size_t unicode_lower_of(uint32_t c, uint32_t ret[3]) {
+  if (c < 0x80) {
+    ret[0] = c >= 'A' && c <= 'Z' ? c + 32 : c;
+    return 1;
+  }
   if (c == CAPITAL_I_DOT) {
     ret[0] = 'i';
     ret[1] = DOT_ABOVE;
@@ -222,19 +230,27 @@ static bool is_case_ignorable(uint32_t c) {
   }
 }
 
-/* Whether a sigma in front of text[at..) ends a word; follows_cased tells of the nearest character
- * before it that casing does not ignore. */
-static bool is_final(bool follows_cased, str text, size_t at) {
-  if (!follows_cased) {
-    return false;
-  }
-  while (at < text.size) {
+/* Whether the sigma at text[begin..end) ends a word. */
+static bool is_final(str text, size_t begin, size_t end) {
+  bool follows_cased = false;
+  while (begin > 0) {
+    do {
+      begin--;
+    } while (begin > 0 && ((uint8_t)text.data[begin] & 0xc0) == 0x80);
+    size_t at = begin;
     const uint32_t c = unicode_next(text, &at);
+    if (!is_case_ignorable(c)) {
+      follows_cased = is_cased(c);
+      break;
+    }
+  }
+  while (follows_cased && end < text.size) {
+    const uint32_t c = unicode_next(text, &end);
     if (!is_case_ignorable(c)) {
       return !is_cased(c);
     }
   }
-  return true;
+  return follows_cased;
 }
 
 static glv_status append_mapped(buf *out, const uint32_t *mapped, size_t count, glv_error *err) {
@@ -246,28 +262,53 @@ static glv_status append_mapped(buf *out, const uint32_t *mapped, size_t count, 
   return GLV_OK;
 }
 
+/* Length of the ASCII stretch at text[at..). */
+static size_t ascii_run(str text, size_t at) {
+  size_t end = at;
+  while (end < text.size && (uint8_t)text.data[end] < 0x80) {
+    end++;
+  }
+  return end - at;
+}
+
+/* The ASCII stretch at *at in the other case. */
+static glv_status append_ascii(str text, size_t *at, void (*map)(char *, const char *, size_t),
+                               buf *out, glv_error *err) {
+  const size_t run = ascii_run(text, *at);
+  if (run > 0) {
+    TRY(buf_reserve(out, run, err));
+    map(out->data + out->size, text.data + *at, run);
+    out->size += run;
+    *at += run;
+  }
+  return GLV_OK;
+}
+
 glv_status unicode_upper(str text, buf *out, glv_error *err) {
   for (size_t at = 0; at < text.size;) {
-    uint32_t mapped[3];
-    const size_t count = unicode_upper_of(unicode_next(text, &at), mapped);
-    TRY(append_mapped(out, mapped, count, err));
+    TRY(append_ascii(text, &at, unicode_ascii_upper, out, err));
+    if (at < text.size) {
+      uint32_t mapped[3];
+      const size_t count = unicode_upper_of(unicode_next(text, &at), mapped);
+      TRY(append_mapped(out, mapped, count, err));
+    }
   }
   return GLV_OK;
 }
 
 glv_status unicode_lower(str text, buf *out, glv_error *err) {
-  bool follows_cased = false;
   for (size_t at = 0; at < text.size;) {
-    const uint32_t c = unicode_next(text, &at);
-    uint32_t mapped[3];
-    size_t count = unicode_lower_of(c, mapped);
-    if (c == CAPITAL_SIGMA) {
-      mapped[0] = is_final(follows_cased, text, at) ? FINAL_SIGMA : SMALL_SIGMA;
-      count = 1;
-    }
-    TRY(append_mapped(out, mapped, count, err));
-    if (!is_case_ignorable(c)) {
-      follows_cased = is_cased(c);
+    TRY(append_ascii(text, &at, unicode_ascii_lower, out, err));
+    if (at < text.size) {
+      const size_t begin = at;
+      const uint32_t c = unicode_next(text, &at);
+      uint32_t mapped[3];
+      size_t count = unicode_lower_of(c, mapped);
+      if (c == CAPITAL_SIGMA) {
+        mapped[0] = is_final(text, begin, at) ? FINAL_SIGMA : SMALL_SIGMA;
+        count = 1;
+      }
+      TRY(append_mapped(out, mapped, count, err));
     }
   }
   return GLV_OK;
