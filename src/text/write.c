@@ -32,7 +32,8 @@ static bool needs_quotes(str s) {
       return true;
     }
   }
-  return s.size == 0 || str_is(s, "NA");
+  /* a text of the byte order mark would be skipped at the start of the file */
+  return s.size == 0 || str_is(s, "NA") || str_starts_with(s, STR("\xEF\xBB\xBF"));
 }
 
 static glv_status put_field(buf *out, str s, glv_error *err) {
