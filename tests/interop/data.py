@@ -10,7 +10,7 @@ UTC = datetime.timezone.utc
 def integers(kind, n, shape, rng):
     info = np.iinfo(kind)
     if shape == "sequence":
-        return (np.arange(n) % (int(info.max) + 1)).astype(kind)
+        return (np.arange(n) % min(int(info.max), 2**62)).astype(kind)
     if shape == "random":
         return rng.integers(info.min, info.max, n, dtype=kind, endpoint=True)
     if shape == "small":

@@ -16,7 +16,7 @@ def directory(db):
 
 
 def names(listing):
-    return sorted(getattr(listing, "tables", None) or getattr(listing, "namespaces", None) or list(listing))
+    return sorted(listing.tables if hasattr(listing, "tables") else listing.namespaces if hasattr(listing, "namespaces") else listing)
 
 
 def test_root_tables_need_no_catalog(glaive, lancedb40, db):
