@@ -19,27 +19,28 @@
 /* Rows are stored in blocks of 8, whose order is that of the numbers 0 .. 7 with the bits reversed:
  * 0 4 2 6 1 5 3 7. */
 #define REVERSED(q) ((((q)&1) << 2) | ((q)&2) | (((q) >> 2) & 1))
-#define START(r) (REVERSED((r) / 8) * 16 + ((r) % 8) * 128)
+#define START(r) ((size_t)REVERSED((r) / 8) * 16 + (size_t)((r) % 8) * 128)
 
 /* Put row R behind the rows before it, and store the word that it fills. `rest` is what the stored
  * word had no room for. */
 #define PACK_ROW(T, W, R)                                                                          \
   value = in[START(R) + lane];                                                                     \
-  word = (uint##T##_t)(word | (uint##T##_t)(value << ((R) * (W) % T)));                            \
-  if ((R) * (W) % T + (W) >= T) {                                                                  \
-    out[(R) * (W) / T * (1024 / T) + lane] = word;                                                 \
-    word = (R) * (W) % T + (W) > T ? (uint##T##_t)(value >> ((T - (R) * (W) % T) % T)) : 0;        \
+  word = (uint##T##_t)(word | (uint##T##_t)(value << ((R) * (W) % (T))));                          \
+  if ((R) * (W) % (T) + (W) >= (T)) {                                                              \
+    out[(size_t)((R) * (W) / (T)) * (1024 / (T)) + lane] = word;                                   \
+    word =                                                                                         \
+        (R) * (W) % (T) + (W) > (T) ? (uint##T##_t)(value >> (((T) - (R) * (W) % (T)) % (T))) : 0; \
   }
 
 #define PACK_8_ROWS(T, W, R)                                                                       \
   PACK_ROW(T, W, R)                                                                                \
-  PACK_ROW(T, W, R + 1)                                                                            \
-  PACK_ROW(T, W, R + 2)                                                                            \
-  PACK_ROW(T, W, R + 3)                                                                            \
-  PACK_ROW(T, W, R + 4)                                                                            \
-  PACK_ROW(T, W, R + 5)                                                                            \
-  PACK_ROW(T, W, R + 6)                                                                            \
-  PACK_ROW(T, W, R + 7)
+  PACK_ROW(T, W, (R) + 1)                                                                          \
+  PACK_ROW(T, W, (R) + 2)                                                                          \
+  PACK_ROW(T, W, (R) + 3)                                                                          \
+  PACK_ROW(T, W, (R) + 4)                                                                          \
+  PACK_ROW(T, W, (R) + 5)                                                                          \
+  PACK_ROW(T, W, (R) + 6)                                                                          \
+  PACK_ROW(T, W, (R) + 7)
 #define PACK_ROWS_8(W) PACK_8_ROWS(8, W, 0)
 #define PACK_ROWS_16(W) PACK_8_ROWS(16, W, 0) PACK_8_ROWS(16, W, 8)
 #define PACK_ROWS_32(W)                                                                            \
@@ -58,7 +59,7 @@
   static void pack_##T##_##W(const void *values, void *ret) {                                      \
     const uint##T##_t *restrict in = values;                                                       \
     uint##T##_t *restrict out = ret;                                                               \
-    for (size_t lane = 0; lane < 1024 / T; lane++) {                                               \
+    for (size_t lane = 0; lane < 1024 / (T); lane++) {                                             \
       uint##T##_t value;                                                                           \
       uint##T##_t word = 0;                                                                        \
       PACK_ROWS_##T(W)                                                                             \
@@ -72,20 +73,26 @@
 #define EACH_32(X, T)                                                                              \
   EACH_16(X, T)                                                                                    \
   X(T, 17)                                                                                         \
-  X(T, 18) X(T, 19) X(T, 20) X(T, 21) X(T, 22) X(T, 23) X(T, 24) X(T, 25) X(T, 26) X(T, 27)        \
-      X(T, 28) X(T, 29) X(T, 30) X(T, 31) X(T, 32)
+  X(T, 18)                                                                                         \
+  X(T, 19)                                                                                         \
+  X(T, 20) X(T, 21) X(T, 22) X(T, 23) X(T, 24) X(T, 25) X(T, 26) X(T, 27) X(T, 28) X(T, 29)        \
+      X(T, 30) X(T, 31) X(T, 32)
 #define EACH_64(X, T)                                                                              \
   EACH_32(X, T)                                                                                    \
   X(T, 33)                                                                                         \
-  X(T, 34) X(T, 35) X(T, 36) X(T, 37) X(T, 38) X(T, 39) X(T, 40) X(T, 41) X(T, 42) X(T, 43)        \
-      X(T, 44) X(T, 45) X(T, 46) X(T, 47) X(T, 48) X(T, 49) X(T, 50) X(T, 51) X(T, 52) X(T, 53)    \
-          X(T, 54) X(T, 55) X(T, 56) X(T, 57) X(T, 58) X(T, 59) X(T, 60) X(T, 61) X(T, 62)         \
-              X(T, 63) X(T, 64)
+  X(T, 34)                                                                                         \
+  X(T, 35)                                                                                         \
+  X(T, 36) X(T, 37) X(T, 38) X(T, 39) X(T, 40) X(T, 41) X(T, 42) X(T, 43) X(T, 44) X(T, 45)        \
+      X(T, 46) X(T, 47) X(T, 48) X(T, 49) X(T, 50) X(T, 51) X(T, 52) X(T, 53) X(T, 54) X(T, 55)    \
+          X(T, 56) X(T, 57) X(T, 58) X(T, 59) X(T, 60) X(T, 61) X(T, 62) X(T, 63) X(T, 64)
 
+/* The conditions in a kernel are constants. */
+/* NOLINTBEGIN(readability-function-cognitive-complexity,readability-function-size) */
 EACH_8(PACK_KERNEL, 8)
 EACH_16(PACK_KERNEL, 16)
 EACH_32(PACK_KERNEL, 32)
 EACH_64(PACK_KERNEL, 64)
+/* NOLINTEND(readability-function-cognitive-complexity,readability-function-size) */
 
 typedef void pack_kernel(const void *values, void *ret);
 

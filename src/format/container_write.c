@@ -14,7 +14,7 @@
 #include "pb/lance_file_v2.pb-c.h"
 #include "pb/pb.h"
 
-enum { FOOTER_BYTES = 40, MAJOR = 2, MINOR = 2, TABLE_ENTRY = 16 };
+enum { FOOTER_BYTES = 40, MAJOR = 2, MINOR = 2, TABLE_ENTRY = 16, MAGIC = 0x434E414C /* LANC */ };
 
 glv_status container_write(file_writer *w, const void *data, size_t size, glv_error *err) {
   if (size == 0) {
@@ -67,27 +67,34 @@ static glv_status add_descriptor(struct tail *t, glv_error *err) {
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
+/* A copy that a message may point to. */
+static glv_status copy_bytes(arena *a, str from, ProtobufCBinaryData *ret, glv_error *err) {
+  ret->len = from.size;
+  ret->data = arena_alloc(a, from.size);
+  if (ret->data == NULL) {
+    return error_nomem(err, from.size);
+  }
+  memcpy(ret->data, from.data, from.size);
+  return GLV_OK;
+}
+
 /* An encoding whose Any is given by name and bytes. */
 static glv_status make_encoding(arena *a, char *url, str value, Lance__File__V2__Encoding **ret,
                                 glv_error *err) {
   Lance__File__Any any;
   lance__file__any__init(&any);
   any.type_url = url;
-  any.value = (ProtobufCBinaryData){value.size, NULL};
-  uint8_t *copy = arena_alloc(a, value.size);
-  Lance__File__V2__Encoding *encoding = ARENA_NEW(a, Lance__File__V2__Encoding);
-  Lance__File__V2__DirectEncoding *direct = ARENA_NEW(a, Lance__File__V2__DirectEncoding);
-  if (copy == NULL || encoding == NULL || direct == NULL) {
-    return error_nomem(err, value.size);
-  }
-  memcpy(copy, value.data, value.size);
-  any.value.data = copy;
+  TRY(copy_bytes(a, value, &any.value, err));
   str packed;
   TRY(pb_pack_arena(a, &any.base, &packed, err));
+  Lance__File__V2__Encoding *encoding = ARENA_NEW(a, Lance__File__V2__Encoding);
+  Lance__File__V2__DirectEncoding *direct = ARENA_NEW(a, Lance__File__V2__DirectEncoding);
+  if (encoding == NULL || direct == NULL) {
+    return error_nomem(err, sizeof *encoding);
+  }
   lance__file__v2__encoding__init(encoding);
   lance__file__v2__direct_encoding__init(direct);
-  direct->encoding.len = packed.size;
-  direct->encoding.data = (void *)(uintptr_t)packed.data; /* only read */
+  TRY(copy_bytes(a, packed, &direct->encoding, err));
   encoding->location_case = LANCE__FILE__V2__ENCODING__LOCATION_DIRECT;
   encoding->direct = direct;
   *ret = encoding;
@@ -118,7 +125,7 @@ static glv_status add_column(struct tail *t, column_writer *c, glv_error *err) {
   TRY(make_encoding(&t->scratch, url, str_slice("\x0a\x00", 2), &column.encoding, err));
   column.pages = ARENA_ARRAY(&t->scratch, Lance__File__V2__Page *, c->page_count);
   if (column.pages == NULL) {
-    return error_nomem(err, c->page_count * sizeof *column.pages);
+    return error_nomem(err, c->page_count * sizeof(void *));
   }
   for (size_t i = 0; i < c->page_count; i++) {
     TRY(make_page(&t->scratch, &c->pages[i], &column.pages[i], err));
@@ -175,7 +182,7 @@ static glv_status add_footer(struct tail *t, glv_error *err) {
   store_le32(footer + 28, (uint32_t)t->w->column_count);
   store_le16(footer + 32, MAJOR);
   store_le16(footer + 34, MINOR);
-  memcpy(footer + 36, "LANC", 4);
+  store_le32(footer + 36, MAGIC);
   return buf_append(&t->bytes, footer, sizeof footer, err);
 }
 

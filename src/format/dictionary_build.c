@@ -237,27 +237,31 @@ static glv_status settle(dictionary *d, struct group *g, bool *ret_fits, glv_err
   return GLV_OK;
 }
 
-glv_status dictionary_build(const page_input *in, dictionary *ret, bool *ret_fits, glv_error *err) {
-  TRY(init(in, ret, err));
-  const unsigned offset_width = in->leaf->offset_width;
-  struct group g = {.count = 0};
-  uint32_t *number = ret->numbers;
-  *ret_fits = true;
-  for (size_t i = 0; i < in->run_count; i++) {
-    const page_run *r = &in->runs[i];
-    for (size_t row = 0; row < r->rows; row++, number++) {
-      if (!page_run_is_valid(r, row)) {
-        continue;
-      }
-      g.values[g.count] = page_run_text(r, offset_width, row);
-      g.ret[g.count++] = number;
-      if (g.count == GROUP) {
-        TRY(settle(ret, &g, ret_fits, err));
-        if (!*ret_fits) {
-          return GLV_OK;
-        }
-      }
+/* The valid rows of a run; `numbers` are those of its rows. */
+static glv_status add_run(dictionary *d, struct group *g, const page_run *r, unsigned offset_width,
+                          uint32_t *numbers, bool *ret_fits, glv_error *err) {
+  glv_status status = GLV_OK;
+  for (size_t row = 0; status == GLV_OK && *ret_fits && row < r->rows; row++) {
+    if (page_run_is_valid(r, row)) {
+      g->values[g->count] = page_run_text(r, offset_width, row);
+      g->ret[g->count++] = &numbers[row];
+    }
+    if (g->count == GROUP) {
+      status = settle(d, g, ret_fits, err);
     }
   }
-  return settle(ret, &g, ret_fits, err);
+  return status;
+}
+
+glv_status dictionary_build(const page_input *in, dictionary *ret, bool *ret_fits, glv_error *err) {
+  TRY(init(in, ret, err));
+  struct group g = {.count = 0};
+  uint32_t *numbers = ret->numbers;
+  *ret_fits = true;
+  for (size_t i = 0; *ret_fits && i < in->run_count; i++) {
+    const page_run *r = &in->runs[i];
+    TRY(add_run(ret, &g, r, in->leaf->offset_width, numbers, ret_fits, err));
+    numbers += r->rows;
+  }
+  return *ret_fits ? settle(ret, &g, ret_fits, err) : GLV_OK;
 }

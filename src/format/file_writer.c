@@ -221,15 +221,16 @@ static bool is_full(const column_writer *c) {
 
 static glv_status take_column(file_writer *w, size_t column, const array *a, glv_error *err) {
   column_writer *c = &w->columns[column];
-  for (size_t first = 0; first < a->length;) {
+  glv_status status = GLV_OK;
+  for (size_t first = 0; status == GLV_OK && first < a->length;) {
     const size_t rows = rows_for_page(c, a, first, a->length - first);
-    TRY(keep(w, c, a, first, rows, err));
+    status = keep(w, c, a, first, rows, err);
     first += rows;
-    if (is_full(c)) {
-      TRY(close_page(w, column, err));
+    if (status == GLV_OK && is_full(c)) {
+      status = close_page(w, column, err);
     }
   }
-  return GLV_OK;
+  return status;
 }
 
 static size_t fullest_column(const file_writer *w) {
@@ -244,16 +245,19 @@ static type_kind stored_kind(type_kind kind) {
   return kind == TYPE_UTF8_VIEW ? TYPE_UTF8 : kind == TYPE_BINARY_VIEW ? TYPE_BINARY : kind;
 }
 
-/* Names of children do not matter, and views have the layout of plain text in arrays. Only types
- * that can be written come here: they are nested twice at most. */
+/* Names of children do not matter, and views have the layout of plain text in arrays. Types that
+ * can be written have at most one child on each level. */
 static bool fits(const type *stored, const type *given) {
-  if (stored->child_count == 1 && given->child_count == 1 && stored->kind == given->kind) {
-    return stored->width == given->width && fits(stored->children[0].type, given->children[0].type);
+  while (stored->child_count == 1) {
+    if (given->child_count != 1 || stored->kind != given->kind || stored->width != given->width) {
+      return false;
+    }
+    stored = stored->children[0].type;
+    given = given->children[0].type;
   }
-  return stored->child_count == 0 && given->child_count == 0 &&
-         (type_equal(stored, given) ||
-          (stored_kind(stored->kind) == stored_kind(given->kind) &&
-           (type_is_string(stored->kind) || type_is_binary(stored->kind))));
+  const bool is_text = type_is_string(stored->kind) || type_is_binary(stored->kind);
+  return type_equal(stored, given) ||
+         (is_text && stored_kind(stored->kind) == stored_kind(given->kind));
 }
 
 static glv_status check_column(const column_writer *c, const array *a, size_t rows,

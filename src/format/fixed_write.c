@@ -10,7 +10,7 @@
 #include "format/bitpack_pack_private.h"
 #include "format/page_write_private.h"
 
-enum { FLAT_CHUNK_BYTES = 32 << 10 };
+enum { FLAT_CHUNK_BITS = 32 * 1024 * 8 };
 
 /* ---- where values come from ---------------------------------------------------------------- */
 
@@ -155,7 +155,7 @@ static void flat_fill(void *context, const mini_chunk *c, uint8_t *const *ret) {
 /* Largest power of two of rows that a chunk may hold. */
 static size_t flat_chunk_rows(uint64_t row_bits) {
   size_t rows = 2;
-  while (rows * 2 <= CHUNK_MAX_VALUES && rows * 2 * row_bits <= FLAT_CHUNK_BYTES * 8) {
+  while (rows * 2 <= CHUNK_MAX_VALUES && rows * 2 * row_bits <= FLAT_CHUNK_BITS) {
     rows *= 2;
   }
   return rows;

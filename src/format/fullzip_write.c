@@ -138,15 +138,15 @@ static glv_status squeeze_value(const page_input *in, str value, buf *out, glv_e
 static glv_status squeeze_values(const page_input *in, struct zip_values *v, uint64_t *bytes,
                                  glv_error *err) {
   struct zip_values plain = {.cursor = page_cursor_at_start(in)};
-  size_t count = 0;
-  for (size_t i = 0; i < in->rows; i++) {
+  glv_status status = GLV_OK;
+  for (size_t i = 0; status == GLV_OK && i < in->rows; i++) {
     str value;
     if (next_value(&plain, &value)) {
-      TRY(squeeze_value(in, value, &v->squeezed, err));
-      count++;
+      status = squeeze_value(in, value, &v->squeezed, err);
     }
   }
-  const uint64_t size = v->squeezed.size - (uint64_t)count * 8;
+  TRY(status);
+  const uint64_t size = v->squeezed.size - (uint64_t)(in->rows - in->null_count) * 8;
   if (size < *bytes) {
     *bytes = size;
   } else {
@@ -194,7 +194,7 @@ glv_status fullzip_write_variable(const page_input *in, page_output *out, glv_er
                          (in->null_count != 0 ? in->rows : 0);
   const size_t width = index_width(total);
   const size_t index_size = (in->rows + 1) * width;
-  TRY(page_output_reserve(out, (size_t)total + index_size + PAGE_MAX_BUFFERS * PAGE_ALIGN, err));
+  TRY(page_output_reserve(out, (size_t)total + index_size + PAGE_MAX_GAPS, err));
   uint8_t *data;
   uint8_t *index;
   TRY(page_output_add(out, (size_t)total, &data, err));

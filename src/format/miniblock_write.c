@@ -99,8 +99,7 @@ static glv_status write_buffers(const mini_page *m, page_output *out, glv_error 
     total += chunk_size(m, &m->chunks[i]);
   }
   const size_t words_size = m->chunk_count * sizeof(uint32_t);
-  TRY(page_output_reserve(
-      out, words_size + total + m->dictionary_block.size + PAGE_MAX_BUFFERS * PAGE_ALIGN, err));
+  TRY(page_output_reserve(out, words_size + total + m->dictionary_block.size + PAGE_MAX_GAPS, err));
   uint8_t *at;
   TRY(page_output_add(out, words_size, &at, err));
   for (size_t i = 0; i < m->chunk_count; i++) {

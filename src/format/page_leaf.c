@@ -70,17 +70,7 @@ static glv_status init_vector(const field *f, page_leaf *ret, glv_error *err) {
   return size_mul(item_width, ret->items, &ret->width) ? GLV_OK : refuse(f, err);
 }
 
-/* A list whose leaf is not nested further. */
-static glv_status init_list(const field *f, page_leaf *ret, glv_error *err) {
-  page_leaf item;
-  if (page_leaf_init(&f->type->children[0], &item, NULL) != GLV_OK || item.form == LEAF_LIST) {
-    return refuse(f, err);
-  }
-  ret->form = LEAF_LIST;
-  ret->offset_width = (unsigned)type_offset_width(f->type->kind);
-  return GLV_OK;
-}
-
+/* Everything but lists. */
 static glv_status init_form(const field *f, page_leaf *ret, glv_error *err) {
   switch (f->type->kind) {
   case TYPE_NULL:
@@ -103,7 +93,6 @@ static glv_status init_form(const field *f, page_leaf *ret, glv_error *err) {
     return init_vector(f, ret, err);
   case TYPE_LIST:
   case TYPE_LARGE_LIST:
-    return init_list(f, ret, err);
   case TYPE_NONE:
   case TYPE_INTERVAL_MONTH_DAY_NANO:
   case TYPE_DICTIONARY:
@@ -139,11 +128,23 @@ static glv_status init_form(const field *f, page_leaf *ret, glv_error *err) {
   return ret->width != 0 ? GLV_OK : refuse(f, err);
 }
 
+/* A list whose items are not lists. */
+static glv_status init_list(const field *f, page_leaf *ret, glv_error *err) {
+  page_leaf item = {.items = 1};
+  if (init_form(&f->type->children[0], &item, NULL) != GLV_OK) {
+    return refuse(f, err);
+  }
+  ret->form = LEAF_LIST;
+  ret->offset_width = (unsigned)type_offset_width(f->type->kind);
+  return GLV_OK;
+}
+
 glv_status page_leaf_init(const field *f, page_leaf *ret, glv_error *err) {
   *ret = (page_leaf){.name = f->name, .type = f->type, .items = 1};
   TRY(check_metadata(f, err));
   read_compression(f, ret);
-  return init_form(f, ret, err);
+  const bool is_list = f->type->kind == TYPE_LIST || f->type->kind == TYPE_LARGE_LIST;
+  return is_list ? init_list(f, ret, err) : init_form(f, ret, err);
 }
 
 /* Bits of a row that do not depend on its value. */

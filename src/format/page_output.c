@@ -63,66 +63,103 @@ glv_status page_output_layout(page_output *o, const layout_message *m, glv_error
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
-/* A new message of one kind inside a new CompressiveEncoding `outer`; NULL = no memory. */
-#define NEW_ENCODING(a, member, Case, Struct, INIT, outer)                                         \
-  Lance__Encodings21__##Struct *member = ARENA_NEW((a), Lance__Encodings21__##Struct);             \
-  encoding_message *outer = ARENA_NEW((a), encoding_message);                                      \
-  if (member == NULL || outer == NULL) {                                                           \
-    return NULL;                                                                                   \
-  }                                                                                                \
-  lance__encodings21__##INIT##__init(member);                                                      \
-  lance__encodings21__compressive_encoding__init(outer);                                           \
-  outer->compression_case = LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_##Case;          \
-  outer->member = member
+/* An encoding of one kind; the caller fills in the member of that kind. */
+static encoding_message *
+new_encoding(arena *a, Lance__Encodings21__CompressiveEncoding__CompressionCase kind) {
+  encoding_message *e = ARENA_NEW(a, encoding_message);
+  if (e != NULL) {
+    lance__encodings21__compressive_encoding__init(e);
+    e->compression_case = kind;
+  }
+  return e;
+}
 
 encoding_message *encoding_flat(arena *a, uint64_t bits) {
-  NEW_ENCODING(a, flat, FLAT, Flat, flat, outer);
-  flat->bits_per_value = bits;
-  return outer;
+  encoding_message *e = new_encoding(a, LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_FLAT);
+  Lance__Encodings21__Flat *m = ARENA_NEW(a, Lance__Encodings21__Flat);
+  if (e == NULL || m == NULL) {
+    return NULL;
+  }
+  lance__encodings21__flat__init(m);
+  m->bits_per_value = bits;
+  e->flat = m;
+  return e;
 }
 
 encoding_message *encoding_variable(arena *a, uint64_t offset_bits) {
-  NEW_ENCODING(a, variable, VARIABLE, Variable, variable, outer);
-  variable->offsets = encoding_flat(a, offset_bits);
-  return variable->offsets != NULL ? outer : NULL;
+  encoding_message *e =
+      new_encoding(a, LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_VARIABLE);
+  Lance__Encodings21__Variable *m = ARENA_NEW(a, Lance__Encodings21__Variable);
+  if (e == NULL || m == NULL) {
+    return NULL;
+  }
+  lance__encodings21__variable__init(m);
+  m->offsets = encoding_flat(a, offset_bits);
+  e->variable = m;
+  return m->offsets != NULL ? e : NULL;
 }
 
 encoding_message *encoding_inline_bitpacking(arena *a, uint64_t bits) {
-  NEW_ENCODING(a, inline_bitpacking, INLINE_BITPACKING, InlineBitpacking, inline_bitpacking, outer);
-  inline_bitpacking->uncompressed_bits_per_value = bits;
-  return outer;
+  encoding_message *e =
+      new_encoding(a, LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_INLINE_BITPACKING);
+  Lance__Encodings21__InlineBitpacking *m = ARENA_NEW(a, Lance__Encodings21__InlineBitpacking);
+  if (e == NULL || m == NULL) {
+    return NULL;
+  }
+  lance__encodings21__inline_bitpacking__init(m);
+  m->uncompressed_bits_per_value = bits;
+  e->inline_bitpacking = m;
+  return e;
 }
 
 encoding_message *encoding_out_of_line(arena *a, uint64_t bits, uint64_t width) {
-  NEW_ENCODING(a, out_of_line_bitpacking, OUT_OF_LINE_BITPACKING, OutOfLineBitpacking,
-               out_of_line_bitpacking, outer);
-  out_of_line_bitpacking->uncompressed_bits_per_value = bits;
-  out_of_line_bitpacking->values = encoding_flat(a, width);
-  return out_of_line_bitpacking->values != NULL ? outer : NULL;
+  encoding_message *e =
+      new_encoding(a, LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_OUT_OF_LINE_BITPACKING);
+  Lance__Encodings21__OutOfLineBitpacking *m =
+      ARENA_NEW(a, Lance__Encodings21__OutOfLineBitpacking);
+  if (e == NULL || m == NULL) {
+    return NULL;
+  }
+  lance__encodings21__out_of_line_bitpacking__init(m);
+  m->uncompressed_bits_per_value = bits;
+  m->values = encoding_flat(a, width);
+  e->out_of_line_bitpacking = m;
+  return m->values != NULL ? e : NULL;
 }
 
 encoding_message *encoding_general(arena *a, enum leaf_compression scheme,
                                    encoding_message *inner) {
-  NEW_ENCODING(a, general, GENERAL, General, general, outer);
+  encoding_message *e =
+      new_encoding(a, LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_GENERAL);
+  Lance__Encodings21__General *m = ARENA_NEW(a, Lance__Encodings21__General);
   Lance__Encodings21__BufferCompression *how = ARENA_NEW(a, Lance__Encodings21__BufferCompression);
-  if (how == NULL || inner == NULL) {
+  if (e == NULL || m == NULL || how == NULL || inner == NULL) {
     return NULL;
   }
   lance__encodings21__buffer_compression__init(how);
   how->scheme = scheme == COMPRESS_LZ4 ? LANCE__ENCODINGS21__COMPRESSION_SCHEME__COMPRESSION_LZ4
                                        : LANCE__ENCODINGS21__COMPRESSION_SCHEME__COMPRESSION_ZSTD;
-  general->compression = how;
-  general->values = inner;
-  return outer;
+  lance__encodings21__general__init(m);
+  m->compression = how;
+  m->values = inner;
+  e->general = m;
+  return e;
 }
 
 encoding_message *encoding_fixed_size_list(arena *a, uint64_t items, bool has_validity,
                                            encoding_message *inner) {
-  NEW_ENCODING(a, fixed_size_list, FIXED_SIZE_LIST, FixedSizeList, fixed_size_list, outer);
-  fixed_size_list->items_per_value = items;
-  fixed_size_list->has_validity = has_validity;
-  fixed_size_list->values = inner;
-  return inner != NULL ? outer : NULL;
+  encoding_message *e =
+      new_encoding(a, LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_FIXED_SIZE_LIST);
+  Lance__Encodings21__FixedSizeList *m = ARENA_NEW(a, Lance__Encodings21__FixedSizeList);
+  if (e == NULL || m == NULL || inner == NULL) {
+    return NULL;
+  }
+  lance__encodings21__fixed_size_list__init(m);
+  m->items_per_value = items;
+  m->has_validity = has_validity;
+  m->values = inner;
+  e->fixed_size_list = m;
+  return e;
 }
 
 encoding_message *encoding_of_leaf(arena *a, const page_leaf *leaf, bool has_item_nulls) {
