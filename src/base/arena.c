@@ -10,7 +10,7 @@
 
 #include "base/checked.h"
 
-enum { ITEM_ALIGN = 16, FIRST_CHUNK = 64 << 10, LARGEST_CHUNK = 1 << 20 };
+enum { ITEM_ALIGN = 16, SMALL_CHUNK = 1 << 10, FIRST_CHUNK = 64 << 10, LARGEST_CHUNK = 1 << 20 };
 
 struct arena_chunk {
   struct arena_chunk *previous;
@@ -20,6 +20,10 @@ struct arena_chunk {
 };
 
 void arena_init(arena *a, glv_env *env) { *a = (arena){.env = env, .next_size = FIRST_CHUNK}; }
+
+void arena_init_small(arena *a, glv_env *env) {
+  *a = (arena){.env = env, .next_size = SMALL_CHUNK};
+}
 
 void arena_dispose(arena *a) {
   arena_reset_to(a, (arena_mark){NULL, 0});

@@ -25,6 +25,8 @@ typedef struct arena_mark {
 
 /** The first memory is taken by the first allocation. */
 void arena_init(arena *a, glv_env *env);
+/** The same, for arenas of which there are many: begins with 1 KiB instead of 64 KiB. */
+void arena_init_small(arena *a, glv_env *env);
 /** Releases everything; the arena is then empty and usable again. */
 void arena_dispose(arena *a);
 

@@ -101,7 +101,8 @@ static glv_status read_pages(const file_reader *r, column_state *c,
                              glv_error *err) {
   page_place *places = ARENA_ARRAY(&c->memory, page_place, m->n_pages + 1);
   uint64_t *starts = ARENA_ARRAY(&c->memory, uint64_t, m->n_pages + 1);
-  if (places == NULL || starts == NULL) {
+  c->cached = ARENA_ARRAY(&c->memory, cached_page, m->n_pages + 1);
+  if (places == NULL || starts == NULL || c->cached == NULL) {
     return error_nomem(err, m->n_pages * sizeof *places);
   }
   for (size_t i = 0; i < m->n_pages; i++) {

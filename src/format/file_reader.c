@@ -60,7 +60,7 @@ static file_reader *reader_new(glv_env *env, const char *name) {
   r->env = env_ref(env);
   atomic_init(&r->refs, 1);
   mutex_init(&r->lock);
-  arena_init(&r->schema_memory, env);
+  arena_init_small(&r->schema_memory, env);
   r->name = mem_strndup(env, name, strlen(name));
   if (r->name == NULL) {
     reader_free(r);

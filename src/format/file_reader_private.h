@@ -9,8 +9,11 @@
 #include "format/footer.h"
 #include "format/page.h"
 
-/** Pages kept per column. */
-#define CACHED_PAGES 8
+/** A page that is kept, and when it was used last. */
+typedef struct cached_page {
+  page *page;    /* NULL: not loaded */
+  uint64_t used; /* value of file_reader.clock */
+} cached_page;
 
 /** A column's metadata and its most recent pages. */
 typedef struct column_state {
@@ -18,15 +21,14 @@ typedef struct column_state {
   const page_place *places;
   size_t page_count;
   const uint64_t *starts; /* page_count + 1 first rows */
-  mutex loading;          /* held while a page or the metadata is being loaded */
-  page *pages[CACHED_PAGES];
-  size_t page_numbers[CACHED_PAGES];
-  uint64_t page_used[CACHED_PAGES]; /* value of file_reader.clock when last used */
+  mutex loading;          /* held while a page is being loaded */
+  cached_page *cached;    /* page_count of them */
+  size_t cached_count;    /* pages that are there */
 } column_state;
 
 /**
- * T: `lock` guards columns[], `clock` and the cached pages; places of a column are written once and
- * immutable from then on. Order: column_state.loading, then lock.
+ * T: `lock` guards columns[], `clock`, `cached_bytes` and the cached pages; the metadata of a
+ * column is immutable once the column is in columns[]. Order: column_state.loading, then lock.
  */
 struct file_reader {
   glv_env *env; /* a reference */

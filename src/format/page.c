@@ -5,6 +5,9 @@
 
 #include "pb/pb.h"
 
+/* About what the arena and the messages of a small page take. */
+enum { PAGE_OVERHEAD = 4096 };
+
 static glv_status load_layout(decoder *d, format_version version, const page_place *where, page *p,
                               glv_error *err) {
   ProtobufCMessage *message = NULL;
@@ -38,9 +41,9 @@ glv_status page_load(decoder *d, format_version version, const page_place *where
   }
   p->env = env_ref(d->env);
   atomic_init(&p->refs, 1);
-  arena_init(&p->memory, d->env);
+  arena_init_small(&p->memory, d->env);
   p->rows = where->rows;
-  p->memory_bytes = sizeof *p + 8 * where->layout.size;
+  p->memory_bytes = sizeof *p + PAGE_OVERHEAD + 8 * where->layout.size;
   TRY(load_layout(d, version, where, p, err));
   *ret = p;
   p = NULL;

@@ -1,8 +1,8 @@
 /*
- * Columns and pages of an open file. The metadata of a column is parsed on first use and kept. Of
- * each column the pages used last are kept, at most CACHED_PAGES of them and only as long as all
- * cached pages of the file together stay below CACHE_BYTES (one page is always kept, so a scan of a
- * page in many windows loads it once).
+ * Columns and pages of an open file. The metadata of a column is parsed on first use and kept. So
+ * are loaded pages, as long as all of them together stay below CACHE_BYTES; the KEPT_PAGES used
+ * last of each column always stay, so that threads that scan neighbouring pages in many windows
+ * load each of them once.
  *
  * A thread that needs a page which is not there loads it while holding the column's `loading`
  * mutex; others that need it wait there instead of loading it again. The lock of the reader is held
@@ -10,14 +10,15 @@
  */
 #include "format/file_reader_private.h"
 
-#define CACHE_BYTES ((size_t)128 << 20)
+#define CACHE_BYTES ((size_t)16 << 20)
+enum { KEPT_PAGES = 4 };
 
 void column_free(file_reader *r, column_state *c) {
   if (c == NULL) {
     return;
   }
-  for (size_t i = 0; i < CACHED_PAGES; i++) {
-    page_unref(c->pages[i]);
+  for (size_t i = 0; i < c->page_count; i++) {
+    page_unref(c->cached[i].page);
   }
   arena_dispose(&c->memory);
   mutex_dispose(&c->loading);
@@ -27,7 +28,7 @@ void column_free(file_reader *r, column_state *c) {
 static column_state *column_new(glv_env *env) {
   column_state *c = mem_zalloc(env, sizeof *c);
   if (c != NULL) {
-    arena_init(&c->memory, env);
+    arena_init_small(&c->memory, env);
     mutex_init(&c->loading);
   }
   return c;
@@ -72,75 +73,60 @@ glv_status reader_column(file_reader *r, uint32_t column, column_state **ret, gl
   return GLV_OK;
 }
 
-/* With r->lock held: a reference to a cached page, or NULL. */
+/* A reference to a page that is there, or NULL. */
 static page *find(file_reader *r, column_state *c, size_t number) {
-  for (size_t i = 0; i < CACHED_PAGES; i++) {
-    if (c->pages[i] != NULL && c->page_numbers[i] == number) {
-      c->page_used[i] = ++r->clock;
-      return page_ref(c->pages[i]);
-    }
-  }
-  return NULL;
-}
-
-static page *find_locked(file_reader *r, column_state *c, size_t number) {
   mutex_lock(&r->lock);
-  page *p = find(r, c, number);
+  cached_page *at = &c->cached[number];
+  page *p = at->page != NULL ? page_ref(at->page) : NULL;
+  at->used = ++r->clock;
   mutex_unlock(&r->lock);
   return p;
 }
 
-/* The slot to fill next: a free one, else the one used longest ago. */
-static size_t victim(const column_state *c) {
-  size_t slot = 0;
-  for (size_t i = 0; i < CACHED_PAGES; i++) {
-    if (c->pages[i] == NULL) {
-      return i;
-    }
-    if (c->page_used[i] < c->page_used[slot]) {
-      slot = i;
+/* With the lock held: take out the page of c that was used longest ago. */
+static page *take_oldest(file_reader *r, column_state *c) {
+  cached_page *oldest = NULL;
+  for (size_t i = 0; i < c->page_count; i++) {
+    cached_page *at = &c->cached[i];
+    if (at->page != NULL && (oldest == NULL || at->used < oldest->used)) {
+      oldest = at;
     }
   }
-  return slot;
+  page *p = oldest->page;
+  oldest->page = NULL;
+  c->cached_count--;
+  r->cached_bytes -= p->memory_bytes;
+  return p;
 }
 
-static page *take_out(file_reader *r, column_state *c, size_t slot) {
-  page *old = c->pages[slot];
-  if (old != NULL) {
-    r->cached_bytes -= old->memory_bytes;
-    c->pages[slot] = NULL;
-  }
-  return old;
-}
-
-/* Keep p; what has to go is released after the lock. */
-static void insert(file_reader *r, column_state *c, size_t number, page *p) {
-  page *gone[CACHED_PAGES] = {NULL};
+/* The page that has to go before p comes, or NULL. */
+static page *make_room(file_reader *r, column_state *c, const page *p) {
   mutex_lock(&r->lock);
-  size_t slot = victim(c);
-  gone[0] = take_out(r, c, slot);
-  for (size_t i = 0, n = 1; i < CACHED_PAGES; i++) {
-    if (i != slot && c->pages[i] != NULL && r->cached_bytes + p->memory_bytes > CACHE_BYTES) {
-      gone[n++] = take_out(r, c, i);
-    }
+  const bool is_full =
+      c->cached_count >= KEPT_PAGES && r->cached_bytes + p->memory_bytes > CACHE_BYTES;
+  page *gone = is_full ? take_oldest(r, c) : NULL;
+  mutex_unlock(&r->lock);
+  return gone;
+}
+
+static void insert(file_reader *r, column_state *c, size_t number, page *p) {
+  for (page *gone = make_room(r, c, p); gone != NULL; gone = make_room(r, c, p)) {
+    page_unref(gone);
   }
-  c->pages[slot] = page_ref(p);
-  c->page_numbers[slot] = number;
-  c->page_used[slot] = ++r->clock;
+  mutex_lock(&r->lock);
+  c->cached[number] = (cached_page){page_ref(p), ++r->clock};
+  c->cached_count++;
   r->cached_bytes += p->memory_bytes;
   mutex_unlock(&r->lock);
-  for (size_t i = 0; i < CACHED_PAGES; i++) {
-    page_unref(gone[i]);
-  }
 }
 
 glv_status reader_page(file_reader *r, decoder *d, column_state *c, size_t number, page **ret,
                        glv_error *err) {
-  page *p = find_locked(r, c, number);
+  page *p = find(r, c, number);
   if (p == NULL) {
     CLEANUP(mutex_cleanup) mutex *held = &c->loading;
     mutex_lock(held);
-    p = find_locked(r, c, number);
+    p = find(r, c, number);
     if (p == NULL) {
       TRY(page_load(d, r->footer.version, &c->places[number], &p, err));
       insert(r, c, number, p);
