@@ -22,7 +22,8 @@ struct merge {
   size_t count;
   size_t total;     /* values in all pieces */
   uint32_t *source; /* by row */
-  uint32_t *open;   /* positions of the rows without a value */
+  uint32_t *open;   /* positions of the rows without a value; not filled while all_open */
+  bool all_open;
   size_t open_count;
 };
 
@@ -47,9 +48,7 @@ static glv_status merge_init(struct merge *m, const eval *v, const node *n, glv_
   if (m->open == NULL) {
     return error_nomem(err, rows * sizeof *m->open);
   }
-  for (size_t i = 0; i < rows; i++) {
-    m->open[i] = (uint32_t)i;
-  }
+  m->all_open = true;
   if (m->width != 0) {
     void *values = NULL;
     TRY(array_new_fixed(v->env, n->type, rows, &m->result, &values, err));
@@ -67,21 +66,46 @@ static glv_status merge_init(struct merge *m, const eval *v, const node *n, glv_
   return GLV_OK;
 }
 
+/* Values to the rows at positions; NULL = to all rows, in order. */
 #define SCATTER(ctype)                                                                             \
   do {                                                                                             \
     const ctype *from = o->a.values;                                                               \
     ctype *to = (void *)m->values;                                                                 \
-    for (size_t i = 0; i < count; i++) {                                                           \
-      to[positions[i]] = from[i * step];                                                           \
+    if (step == 0) {                                                                               \
+      const ctype one = from[0];                                                                   \
+      for (size_t i = 0; i < count; i++) {                                                         \
+        to[positions != NULL ? positions[i] : i] = one;                                            \
+      }                                                                                            \
+    } else if (positions == NULL) {                                                                \
+      memcpy(to, from, count * sizeof *to);                                                        \
+    } else {                                                                                       \
+      for (size_t i = 0; i < count; i++) {                                                         \
+        to[positions[i]] = from[i];                                                                \
+      }                                                                                            \
     }                                                                                              \
   } while (0)
+
+static void scatter_nulls(struct merge *m, const operand *o, const uint32_t *positions,
+                          size_t count) {
+  if (o->a.validity == NULL || o->a.null_count == 0) {
+    return;
+  }
+  m->has_nulls = true;
+  if (positions == NULL && !o->is_scalar) {
+    bits_copy(m->validity, 0, o->a.validity, o->a.bit_offset, count);
+    return;
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (!operand_is_valid(o, i)) {
+      bit_clear(m->validity, positions != NULL ? positions[i] : i);
+    }
+  }
+}
 
 /* Values of fixed width to their rows. */
 static void scatter(struct merge *m, const operand *o, const uint32_t *positions, size_t count) {
   const size_t step = o->is_scalar ? 0 : 1;
-  if (count == m->result.length && step == 1) {
-    memcpy(m->values, o->a.values, count * m->width);
-  } else if (m->width == 1) {
+  if (m->width == 1) {
     SCATTER(uint8_t);
   } else if (m->width == 2) {
     SCATTER(uint16_t);
@@ -90,18 +114,10 @@ static void scatter(struct merge *m, const operand *o, const uint32_t *positions
   } else {
     SCATTER(uint64_t);
   }
-  if (o->a.validity == NULL || o->a.null_count == 0) {
-    return;
-  }
-  for (size_t i = 0; i < count; i++) {
-    if (!array_is_valid(&o->a, i * step)) {
-      bit_clear(m->validity, positions[i]);
-      m->has_nulls = true;
-    }
-  }
+  scatter_nulls(m, o, positions, count);
 }
 
-/* Value k of o goes to the row at positions[k]. Takes the array of o. */
+/* Value k of o goes to the row at positions[k] (NULL: to row k). Takes the array of o. */
 static glv_status merge_add(struct merge *m, operand *o, const uint32_t *positions, size_t count,
                             glv_error *err) {
   if (m->width != 0) {
@@ -114,7 +130,7 @@ static glv_status merge_add(struct merge *m, operand *o, const uint32_t *positio
   const uint32_t first = (uint32_t)m->total;
   const uint32_t step = o->is_scalar ? 0 : 1;
   for (size_t i = 0; i < count; i++) {
-    m->source[positions[i]] = first + (uint32_t)i * step;
+    m->source[positions != NULL ? positions[i] : i] = first + (uint32_t)i * step;
   }
   m->pieces[m->count] = o->a;
   m->pieces[m->count].type = m->type;
@@ -124,6 +140,15 @@ static glv_status merge_add(struct merge *m, operand *o, const uint32_t *positio
   return GLV_OK;
 }
 
+/* The positions of the open rows; NULL = all. */
+static const uint32_t *open_rows(const struct merge *m) { return m->all_open ? NULL : m->open; }
+
+static glv_status eval_rows_at(const struct merge *m, const node *n, const uint32_t *positions,
+                               size_t count, operand *ret, glv_error *err) {
+  return positions == NULL ? eval_node(m->v, n, ret, err)
+                           : eval_at(m->v, n, positions, count, ret, err);
+}
+
 /* The rows at positions get the values of n. */
 static glv_status merge_rows(struct merge *m, const node *n, const uint32_t *positions,
                              size_t count, glv_error *err) {
@@ -131,7 +156,7 @@ static glv_status merge_rows(struct merge *m, const node *n, const uint32_t *pos
     return GLV_OK;
   }
   CLEANUP(operand_dispose) operand o = {0};
-  TRY(eval_at(m->v, n, positions, count, &o, err));
+  TRY(eval_rows_at(m, n, positions, count, &o, err));
   return merge_add(m, &o, positions, count, err);
 }
 
@@ -156,12 +181,37 @@ static glv_status merge_finish(struct merge *m, operand *ret, glv_error *err) {
   return array_take(env, &all, m->source, rows, &ret->a, err);
 }
 
+/* As split_open, of all rows. */
+static size_t split_all(struct merge *m, const bool_reader *r, uint64_t *words, uint32_t *matched) {
+  const size_t rows = m->open_count;
+  for (size_t i = 0; i < word_count(rows); i++) {
+    uint64_t value = 0;
+    uint64_t valid = 0;
+    bool_read(r, i, &value, &valid);
+    words[i] = value & valid;
+  }
+  const size_t yes = bits_positions(words, rows, matched);
+  if (yes == 0) {
+    return 0; /* all rows stay open */
+  }
+  for (size_t i = 0; i < word_count(rows); i++) {
+    words[i] = ~words[i] & tail_mask(rows, i);
+  }
+  m->open_count = bits_positions(words, rows, m->open);
+  m->all_open = false;
+  return yes;
+}
+
 /* Split the open rows by a condition over them; the true ones go to matched. @return their number.
  */
-static size_t split_open(struct merge *m, const operand *condition, uint32_t *matched) {
+static size_t split_open(struct merge *m, const operand *condition, uint64_t *words,
+                         uint32_t *matched) {
   size_t yes = 0;
   size_t no = 0;
   const bool_reader r = bool_reader_of(condition, m->open_count);
+  if (m->all_open) {
+    return split_all(m, &r, words, matched);
+  }
   for (size_t i = 0; i < word_count(m->open_count); i++) {
     uint64_t value = 0;
     uint64_t valid = 0;
@@ -186,12 +236,12 @@ static glv_status case_equals(struct merge *m, const operand *x, const node *whe
   CLEANUP(operand_dispose) operand here = {.is_scalar = x->is_scalar};
   CLEANUP(operand_dispose) operand value = {0};
   const eval *v = m->v;
-  if (x->is_scalar || m->open_count == v->rows.count) {
+  if (x->is_scalar || m->all_open) {
     here.a = array_ref(&x->a);
   } else {
     TRY(array_take(v->env, &x->a, m->open, m->open_count, &here.a, err));
   }
-  TRY(eval_at(v, when, m->open, m->open_count, &value, err));
+  TRY(eval_rows_at(m, when, open_rows(m), m->open_count, &value, err));
   ret->is_scalar = here.is_scalar && value.is_scalar;
   const size_t rows = ret->is_scalar ? 1 : m->open_count;
   return compare_operands(v->env, COMPARE_EQ, &here, &value, rows, &ret->a, err);
@@ -199,7 +249,8 @@ static glv_status case_equals(struct merge *m, const operand *x, const node *whe
 
 static glv_status run_case(struct merge *m, const node *n, const operand *x, glv_error *err) {
   uint32_t *matched = ARENA_ARRAY(m->v->scratch, uint32_t, m->v->rows.count + 1);
-  if (matched == NULL) {
+  uint64_t *words = ARENA_ARRAY(m->v->scratch, uint64_t, word_count(m->v->rows.count));
+  if (matched == NULL || words == NULL) {
     return error_nomem(err, m->v->rows.count * sizeof *matched);
   }
   const size_t first = n->has_operand ? 1 : 0;
@@ -208,12 +259,12 @@ static glv_status run_case(struct merge *m, const node *n, const operand *x, glv
     if (n->has_operand) {
       TRY(case_equals(m, x, n->child[i], &condition, err));
     } else {
-      TRY(eval_at(m->v, n->child[i], m->open, m->open_count, &condition, err));
+      TRY(eval_rows_at(m, n->child[i], open_rows(m), m->open_count, &condition, err));
     }
-    const size_t count = split_open(m, &condition, matched);
+    const size_t count = split_open(m, &condition, words, matched);
     TRY(merge_rows(m, n->child[i + 1], matched, count, err));
   }
-  return merge_rows(m, n->child[n->child_count - 1], m->open, m->open_count, err);
+  return merge_rows(m, n->child[n->child_count - 1], open_rows(m), m->open_count, err);
 }
 
 glv_status eval_case(const eval *v, const node *n, operand *ret, glv_error *err) {
@@ -230,11 +281,11 @@ glv_status eval_case(const eval *v, const node *n, operand *ret, glv_error *err)
 /* The positions of the open rows where o, which is for the open rows, is null. */
 static size_t still_open(const struct merge *m, const operand *o, uint32_t *positions) {
   size_t count = 0;
-  if (o->a.validity == NULL && o->a.type->kind != TYPE_NULL) {
+  if ((o->a.validity == NULL || o->a.null_count == 0) && o->a.type->kind != TYPE_NULL) {
     return 0;
   }
   for (size_t i = 0; i < m->open_count; i++) {
-    positions[count] = m->open[i];
+    positions[count] = m->all_open ? (uint32_t)i : m->open[i];
     count += operand_is_valid(o, i) ? 0 : 1;
   }
   return count;
@@ -260,10 +311,11 @@ glv_status eval_coalesce(const eval *v, const node *n, operand *ret, glv_error *
   }
   for (size_t i = 0; i < n->child_count && m.open_count > 0; i++) {
     CLEANUP(operand_dispose) operand o = {0};
-    TRY(eval_at(v, n->child[i], m.open, m.open_count, &o, err));
+    TRY(eval_rows_at(&m, n->child[i], open_rows(&m), m.open_count, &o, err));
     const size_t count = still_open(&m, &o, next);
     reopen(&m, m.open, i == 0 ? 0 : m.open_count);
-    TRY(merge_add(&m, &o, m.open, m.open_count, err));
+    TRY(merge_add(&m, &o, open_rows(&m), m.open_count, err));
+    m.all_open = false;
     uint32_t *old = m.open;
     m.open = next;
     m.open_count = count;

@@ -178,6 +178,16 @@ static bool contains(str text, str part) {
   return false;
 }
 
+/* unicode_next, with the frequent case in line. */
+static inline uint32_t next_code(str text, size_t *at) {
+  const unsigned char c = (unsigned char)text.data[*at];
+  if (c < 0x80) {
+    (*at)++;
+    return c;
+  }
+  return unicode_next(text, at);
+}
+
 static bool match_tokens(const struct pattern *p, str text) {
   size_t at = 0;
   size_t token = 0;
@@ -190,7 +200,7 @@ static bool match_tokens(const struct pattern *p, str text) {
       continue;
     }
     size_t next = at;
-    const uint32_t c = unicode_next(text, &next);
+    const uint32_t c = next_code(text, &next);
     if (token < p->count &&
         (p->tokens[token] == ANY_ONE || p->tokens[token] == (p->fold ? fold(c) : c))) {
       at = next;
@@ -200,7 +210,7 @@ static bool match_tokens(const struct pattern *p, str text) {
     if (star == SIZE_MAX) {
       return false;
     }
-    (void)unicode_next(text, &star_at);
+    (void)next_code(text, &star_at);
     at = star_at;
     token = star;
   }
@@ -248,7 +258,13 @@ static glv_status like_one(const eval *v, const node *n, const operand *left, st
   struct pattern p;
   TRY(parse_pattern(v->scratch, pattern, n->op != 0, &p, err));
   const text_reader r = text_reader_of(left);
-  BLOCK_LOOP(rows, words, =, bytes[j] = matches(&p, text_at(&r, i + j)) != n->negated);
+  const str w = p.word;
+  if (p.shape == PATTERN_PREFIX) {
+    BLOCK_LOOP(rows, words, =, const str a = text_at(&r, i + j);
+               bytes[j] = (a.size >= w.size && memcmp(a.data, w.data, w.size) == 0) != n->negated);
+  } else {
+    BLOCK_LOOP(rows, words, =, bytes[j] = matches(&p, text_at(&r, i + j)) != n->negated);
+  }
   return GLV_OK;
 }
 

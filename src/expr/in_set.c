@@ -17,6 +17,8 @@ struct in_set {
   uint64_t *keys; /* few: the keys; else: the table */
   size_t mask;    /* 0 = few; else slots - 1 */
   str *texts;     /* values that are not keys: the table, data NULL = free */
+  size_t least;   /* their lengths */
+  size_t most;
 };
 
 static size_t key_width(const type *t) {
@@ -79,6 +81,8 @@ static void add_text(struct in_set *s, str text) {
     slot = (slot + 1) & s->mask;
   }
   s->texts[slot] = text;
+  s->least = size_min(s->least, text.size);
+  s->most = size_max(s->most, text.size);
 }
 
 static glv_status add_all(struct in_set *s, arena *a, const array *values, size_t width,
@@ -111,6 +115,7 @@ glv_status in_set_new(arena *a, const array *values, const struct in_set **ret, 
     slots *= 2;
   }
   s->type = values->type;
+  s->least = SIZE_MAX;
   s->mask = width != 0 && values->length <= FEW ? 0 : slots - 1;
   if (width != 0) {
     s->keys = ARENA_ARRAY(a, uint64_t, slots);
@@ -142,6 +147,9 @@ static bool find_key(const struct in_set *s, uint64_t key) {
 }
 
 static bool find_text(const struct in_set *s, str text) {
+  if (text.size < s->least || text.size > s->most) {
+    return false;
+  }
   size_t slot = (size_t)hash_bytes(text.data, text.size) & s->mask;
   while (s->texts[slot].data != NULL) {
     if (str_equal(s->texts[slot], text)) {
@@ -220,9 +228,17 @@ static bool find_any(const struct in_set *s, size_t width, const array *values, 
   return s->mask != 0 && find_key(s, key);
 }
 
+static void probe_texts(const struct in_set *s, const array *values, uint64_t *words) {
+  const operand o = {.a = *values};
+  const text_reader r = text_reader_of(&o);
+  BLOCK_LOOP(values->length, words, =, bytes[j] = find_text(s, text_at(&r, i + j)));
+}
+
 void in_set_probe(const struct in_set *s, const array *values, uint64_t *words) {
   const size_t width = key_width(s->type);
-  if (width == 0 || s->type->kind == TYPE_BOOL) {
+  if (type_offset_width(s->type->kind) != 0) {
+    probe_texts(s, values, words);
+  } else if (width == 0 || s->type->kind == TYPE_BOOL) {
     BLOCK_LOOP(values->length, words, =, bytes[j] = find_any(s, width, values, i + j));
   } else if (s->mask == 0) {
     probe_few(s, width, values, words);

@@ -158,6 +158,20 @@ glv_status plan_compare(planner *p, enum compare_op op, const node *l, const nod
   return compare_pair(p, op, l, r, ret, err);
 }
 
+static bool keeps_nulls(const type *t) {
+  return type_is_integer(t->kind) || type_is_string(t->kind) || t->kind == TYPE_DATE32 ||
+         t->kind == TYPE_TIMESTAMP;
+}
+
+/* x IS DISTINCT FROM NULL: what stands under casts that keep a null is looked at. */
+static glv_status distinct_null(planner *p, bool negated, const node *x, const node **ret,
+                                glv_error *err) {
+  while (x->kind == NODE_CAST && keeps_nulls(x->type) && keeps_nulls(x->child[0]->type)) {
+    x = x->child[0];
+  }
+  return plan_is(p, IS_NULL, !negated, x, ret, err);
+}
+
 glv_status plan_distinct(planner *p, bool negated, const node *l, const node *r, const node **ret,
                          glv_error *err) {
   TRY(common(p, negated ? "IS NOT DISTINCT FROM" : "IS DISTINCT FROM", &l, &r, err));
@@ -165,6 +179,9 @@ glv_status plan_distinct(planner *p, bool negated, const node *l, const node *r,
     const node *in = NULL;
     TRY(in_zeros(p, false, is_zero(r) ? l : r, &in, err));
     return plan_is(p, IS_TRUE, !negated, in, ret, err);
+  }
+  if (node_is_null(l) || node_is_null(r)) {
+    return distinct_null(p, negated, node_is_null(r) ? l : r, ret, err);
   }
   TRY(plan_unwrap(p, &l, &r, err));
   TRY(plan_unwrap(p, &r, &l, err));
