@@ -37,7 +37,7 @@ for path in sorted([*root.glob("src/**/*.[ch]"), *root.glob("include/**/*.h")]):
                 bad.append(f"{name}:{number}: {word} is banned")
             if word in HEAP and name != "src/base/alloc.c":
                 bad.append(f"{name}:{number}: {word} outside base/alloc.c")
-            if word in STDIO_DATA:
+            if word in STDIO_DATA and not name.startswith("src/cli/"):
                 bad.append(f"{name}:{number}: {word}: data goes through the I/O table")
             if word == "getenv" and not name.startswith(("src/cli/", "src/api/env.c")):
                 bad.append(f"{name}:{number}: getenv outside cli and api/env.c")
