@@ -137,6 +137,56 @@ static void test_overwrite(void **state) {
   test_env_close(&t);
 }
 
+/* Adds to fragment 0 a data file whose fields are all replaced or unknown, and gives the first file
+ * a hidden field. */
+static void add_dead_file(Lance__Table__Manifest *m, void *context) {
+  arena *a = context;
+  ProtobufCMessage *message;
+  OK(pb_unpack(a, str_slice((const char *)m->fragments[0].data, m->fragments[0].len),
+               &lance__table__data_fragment__descriptor, "f", &message, err));
+  Lance__Table__DataFragment *f = (Lance__Table__DataFragment *)message;
+  static int32_t fields[] = {-2, 77};
+  static int32_t columns[] = {0, 1};
+  static Lance__Table__DataFile dead;
+  static Lance__Table__DataFile *files[2];
+  lance__table__data_file__init(&dead);
+  dead.path = (char *)(uintptr_t) "gone.lance";
+  dead.n_fields = dead.n_column_indices = 2;
+  dead.fields = fields;
+  dead.column_indices = columns;
+  dead.file_major_version = 2;
+  dead.file_minor_version = 2;
+  files[0] = f->files[0];
+  files[1] = &dead;
+  f->files = files;
+  f->n_files = 2;
+  str packed;
+  OK(pb_pack_arena(a, message, &packed, err));
+  m->fragments[0] = (ProtobufCBinaryData){packed.size, (uint8_t *)(uintptr_t)packed.data};
+}
+
+/* Files without a live field are not read, and leave the fragment with the next commit. */
+static void test_dead_file(void **state) {
+  (void)state;
+  test_env t;
+  test_env_open_mem(&t);
+  arena a;
+  arena_init(&a, t.env);
+  const char *root = test_env_path(&t, "t");
+  table_unref(create_rows(t.env, root, 0, 3, true));
+  edit_manifest(t.env, root, V1, add_dead_file, &a);
+  table_snapshot *s;
+  OK(table_open(t.env, root, "t", 0, &s, err));
+  assert_int_equal(table_fragment(s, 0)->file_count, 2);
+  EXPECT_IDS(s, NULL, 0, 1, 2);
+  append_rows(&s, 3, 1);
+  assert_int_equal(table_fragment(s, 0)->file_count, 1);
+  NUMBERS(s, "_rowid", 0, 1, 2, 3);
+  table_unref(s);
+  arena_dispose(&a);
+  test_env_close(&t);
+}
+
 /* ---- the commit of a view: rows, deletions, removed fragments, filter and stamp in one version --
  */
 
@@ -710,6 +760,7 @@ int main(void) {
       cmocka_unit_test(test_append),
       cmocka_unit_test(test_append_nothing),
       cmocka_unit_test(test_overwrite),
+      cmocka_unit_test(test_dead_file),
       cmocka_unit_test(test_update),
       cmocka_unit_test(test_filter_bytes),
       cmocka_unit_test(test_bad_updates),

@@ -8,10 +8,17 @@ enum { WRITERS = 4, ROUNDS = 10 };
 
 struct writer {
   const test_env *shared;
+  char path[100]; /* of the table */
   int number;
   bool strict;
   int committed;
 };
+
+static struct writer make_writer(const test_env *t, const char *name, int number, bool strict) {
+  struct writer w = {.shared = t, .number = number, .strict = strict};
+  snprintf(w.path, sizeof w.path, "%s/%s", t->root, name);
+  return w;
+}
 
 /* One append, or one strict change of metadata; false = somebody else was first. */
 static bool write_once(test_env *t, table_snapshot **s, const struct writer *w, int round) {
@@ -41,7 +48,7 @@ static void *run_writer(void *context) {
   test_env t;
   test_env_share(&t, w->shared);
   table_snapshot *s;
-  OK(table_open(t.env, test_env_path(&t, "t"), "t", 0, &s, err));
+  OK(table_open(t.env, w->path, "t", 0, &s, err));
   for (int round = 0; round < ROUNDS; round++) {
     w->committed += write_once(&t, &s, w, round);
   }
@@ -55,7 +62,7 @@ static int run_all(test_env *t, bool strict) {
   pthread_t threads[WRITERS];
   int committed = 0;
   for (int i = 0; i < WRITERS; i++) {
-    writers[i] = (struct writer){t, i + 1, strict, 0};
+    writers[i] = make_writer(t, "t", i + 1, strict);
     assert_int_equal(pthread_create(&threads[i], NULL, run_writer, &writers[i]), 0);
   }
   for (int i = 0; i < WRITERS; i++) {
@@ -127,8 +134,7 @@ static void *run_creator(void *context) {
   batch_reader r = make_rows(t.env, w->number, 1, 1);
   schema *s = schema_ref(r.schema);
   glv_error err = {0};
-  const glv_status status =
-      table_create(t.env, test_env_path(&t, "c"), "c", s, &r, NULL, NULL, &err);
+  const glv_status status = table_create(t.env, w->path, "c", s, &r, NULL, NULL, &err);
   w->committed = status == GLV_OK;
   if (status != GLV_OK && status != GLV_E_TABLE_EXISTS) {
     fail_msg("%s", err.message);
@@ -147,7 +153,7 @@ static void test_creations(void **state) {
     pthread_t threads[WRITERS];
     int committed = 0;
     for (int i = 0; i < WRITERS; i++) {
-      writers[i] = (struct writer){&t, i + 1, false, 0};
+      writers[i] = make_writer(&t, "c", i + 1, false);
       assert_int_equal(pthread_create(&threads[i], NULL, run_creator, &writers[i]), 0);
     }
     for (int i = 0; i < WRITERS; i++) {
