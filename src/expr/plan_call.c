@@ -223,6 +223,9 @@ static glv_status plan_nvl2(planner *p, const char *name, const node **arguments
     const type *joined = NULL;
     TRY(coerce_branches(p->arena, t, arguments[i]->type, &joined, err));
     if (joined == NULL) {
+      TRY(coerce_comparison(p->arena, t, arguments[i]->type, &joined, err));
+    }
+    if (joined == NULL) {
       return no_common_type(name, t, arguments[i]->type, err);
     }
     t = joined;

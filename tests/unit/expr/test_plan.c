@@ -256,6 +256,13 @@ static void test_unions(void **state) {
   ASSERT_TYPE("nvl(u64, i64)", "float");
   ASSERT_TYPE("nvl(d32, d32)", "string");
   ASSERT_TYPE("nvl2(i32, 1, 'x')", "string");
+  ASSERT_TYPE("greatest(d32, i32)", "date32[day]");
+  ASSERT_TYPE("concat(ls, ls)", "large_string");
+  ASSERT_TYPE("concat(ls, 'x')", "string_view");
+  ASSERT_TYPE("concat(ls, i32)", "string");
+  ASSERT_TYPE("d32 - NULL", "int64");
+  ASSERT_TYPE("ts - NULL", "duration[us]");
+  ASSERT_TYPE("f32 << u8", "uint8");
   ASSERT_TYPE("coalesce(CASE WHEN b THEN i32 ELSE s END, '')", "string");
   ASSERT_PLAN_ERROR("coalesce(i32, 'x')");
   ASSERT_PLAN_ERROR("coalesce(bin, NULL)");
