@@ -32,6 +32,16 @@ glv_status local_definition_out(arena *a, const view_definition *d, glv_view_def
   return GLV_OK;
 }
 
+/* A select form whose texts do not parse has no canonical text; it is shown all the same, and
+ * refused by refresh. */
+glv_status local_definition_query(arena *a, view_definition *d, glv_error *err) {
+  if (d->form == DEFINITION_QUERY || d->projection_count == 0) {
+    return GLV_OK;
+  }
+  const glv_status status = definition_make_query(a, d, err);
+  return status == GLV_E_SQL_PARSE ? GLV_OK : status;
+}
+
 /* A parsed definition owns its arena; the public struct is the first member. */
 struct parsed_definition {
   glv_view_def def;
@@ -43,9 +53,7 @@ static glv_status parse(struct parsed_definition *p, str text, const char *view_
                         bool parse_only, glv_error *err) {
   view_definition d;
   TRY(definition_parse(&p->memory, text, view_name, parse_only, &d, err));
-  if (d.form != DEFINITION_QUERY && d.projection_count > 0) {
-    TRY(definition_make_query(&p->memory, &d, err));
-  }
+  TRY(local_definition_query(&p->memory, &d, err));
   return local_definition_out(&p->memory, &d, &p->def, err);
 }
 

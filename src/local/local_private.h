@@ -101,6 +101,8 @@ glv_status local_query(glv_conn *conn, const char *sql, const glv_call_options *
  * the arena. */
 glv_status local_definition_out(arena *a, const view_definition *d, glv_view_def *ret,
                                 glv_error *err);
+/** Fill d->query of a select form, if its texts parse. Errors: GLV_E_NOMEM. */
+glv_status local_definition_query(arena *a, view_definition *d, glv_error *err);
 /** A public definition as input for planning; *ret_is_sql tells how failures are to be reported. */
 glv_status local_definition_in(arena *a, const glv_view_def *def, view_definition *ret,
                                bool *ret_is_sql, glv_error *err);

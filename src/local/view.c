@@ -206,9 +206,7 @@ static glv_status read_view(local_view *v, const table_snapshot *t, glv_error *e
   }
   view_definition d;
   TRY(definition_parse(&v->memory, str_of(v->stored), table_name(t), false, &d, err));
-  if (d.form != DEFINITION_QUERY && d.projection_count > 0) {
-    TRY(definition_make_query(&v->memory, &d, err));
-  }
+  TRY(local_definition_query(&v->memory, &d, err));
   return local_definition_out(&v->memory, &d, &v->definition, err);
 }
 
