@@ -4,7 +4,7 @@
  * Chains of left operands are evaluated in a loop from the left-most up, so their length needs no
  * stack. A strict operation over scalars gives a scalar. Nothing is evaluated for no rows.
  */
-#include "arrow/builder.h"
+#include "arrow/bits.h"
 #include "expr/cast.h"
 #include "expr/eval_private.h"
 
@@ -67,40 +67,35 @@ static glv_status eval_cast(const eval *v, const node *n, const operand *x, oper
   return GLV_OK;
 }
 
-/* Null where the struct is null or the child is. */
+/* Null where the struct is null or the child is. The bits of a boolean child keep their place
+ * within a byte, so the new validity begins at the same bit. */
 static glv_status eval_field(const eval *v, const node *n, const operand *x, operand *ret,
                              glv_error *err) {
-  operand child = {.a = x->a.children[n->index], .is_scalar = x->is_scalar};
-  if (x->a.validity == NULL || child.a.type->kind == TYPE_NULL) {
-    *ret = (operand){array_ref(&child.a), x->is_scalar};
+  const array *child = &x->a.children[n->index];
+  CLEANUP(array_unref) array a = array_ref(child);
+  ret->is_scalar = x->is_scalar;
+  if (x->a.validity == NULL || child->type->kind == TYPE_NULL) {
+    ret->a = a;
+    a = (array){0};
     return GLV_OK;
   }
-  const size_t rows = x->is_scalar ? 1 : v->rows.count;
-  operand both[2] = {child, {.a = array_ref(&child.a), .is_scalar = x->is_scalar}};
-  array *a = &both[1].a;
-  const uint8_t *bits = a->type->kind == TYPE_BOOL ? (const uint8_t *)a->values : NULL;
-  const size_t offset = a->bit_offset;
-  buffer_unref(a->owners[0]);
-  a->owners[0] = NULL;
-  glv_status status = eval_validity(v->env, x, &both[0], rows, a, err);
-  if (status == GLV_OK && bits != NULL && offset != a->bit_offset) {
-    array moved = {0};
-    void *values = NULL;
-    status = array_new_fixed(v->env, a->type, rows, &moved, &values, err);
-    if (status == GLV_OK) {
-      for (size_t i = 0; i < rows; i++) {
-        bit_put(values, i, bit_get(bits, offset + i));
-      }
-      buffer_unref(a->owners[1]);
-      a->owners[1] = moved.owners[1];
-      a->values = values;
-    }
+  a.bit_offset = 0;
+  if (child->type->kind == TYPE_BOOL) {
+    a.values = (const uint8_t *)child->values + child->bit_offset / 8;
+    a.bit_offset = child->bit_offset % 8;
   }
-  if (status != GLV_OK) {
-    operand_dispose(&both[1]);
-    return status;
+  const size_t rows = x->a.length;
+  buffer_unref(a.owners[0]);
+  a.owners[0] = NULL;
+  TRY(buffer_new_zeroed(v->env, bits_size(a.bit_offset + rows), &a.owners[0], err));
+  for (size_t i = 0; i < rows; i++) {
+    bit_put(a.owners[0]->data, a.bit_offset + i,
+            array_is_valid(&x->a, i) && array_is_valid(child, i));
   }
-  *ret = both[1];
+  a.validity = a.owners[0]->data;
+  a.null_count = NULLS_UNKNOWN;
+  ret->a = a;
+  a = (array){0};
   return GLV_OK;
 }
 
