@@ -1,15 +1,18 @@
 /*
- * The Glaive side of bench/run.py: a process that obeys one command a line and answers with the seconds it took. Handles
- * stay open between commands; rows to write are in memory before the clock starts.
+ * The Glaive side of bench/run.py: a process that obeys one command a line and answers with the
+ * seconds it took. Handles stay open between commands; rows to write are in memory before the clock
+ * starts.
  *
- *   connect DIR | load FILE | create TABLE | append TABLE | view NAME SQL | open NAME | refresh NAME | rebuild NAME
- *   scan TABLE | project TABLE COLUMNS FILTER | count TABLE FILTER | memory | quit
+ *   connect DIR | load FILE | create TABLE | append TABLE | view NAME SQL | open NAME | refresh
+ * NAME | rebuild NAME scan TABLE | project TABLE COLUMNS FILTER | count TABLE FILTER | memory |
+ * quit
  */
-#include <glaive/glaive.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include <glaive/glaive.h>
 
 #include "arrow/cdata.h"
 #include "arrow/ipc.h"
@@ -42,7 +45,8 @@ static void must(glv_status status) {
   }
 }
 
-/* ---- rows in memory -------------------------------------------------------------------------------------------- */
+/* ---- rows in memory
+ * -------------------------------------------------------------------------------------------- */
 
 static void load(const char *path) {
   static buf bytes;
@@ -73,7 +77,9 @@ static struct ArrowArrayStream rows(void) {
   return stream;
 }
 
-/* ---- handles --------------------------------------------------------------------------------------------------- */
+/* ---- handles
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static glv_id id_of(const char *name) {
   static const char *part[1];
@@ -83,7 +89,8 @@ static glv_id id_of(const char *name) {
 
 static glv_view *view_of(const char *name) {
   size_t i = 0;
-  while (handles[i].view == NULL ? handles[i].name[0] != '\0' : strcmp(handles[i].name, name) != 0) {
+  while (handles[i].view == NULL ? handles[i].name[0] != '\0'
+                                 : strcmp(handles[i].name, name) != 0) {
     i++;
   }
   if (handles[i].view == NULL) {
@@ -111,7 +118,9 @@ static uint64_t drain(struct ArrowArrayStream *stream) {
   return count;
 }
 
-/* ---- commands -------------------------------------------------------------------------------------------------- */
+/* ---- commands
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t create(const char *name) {
   glv_table *table = NULL;
@@ -176,7 +185,8 @@ static uint64_t peak_kib(void) {
   char text[256];
   unsigned long long kib = 0;
   FILE *status = fopen("/proc/self/status", "r");
-  while (status != NULL && fgets(text, sizeof text, status) != NULL && sscanf(text, "VmHWM: %llu", &kib) != 1) {
+  while (status != NULL && fgets(text, sizeof text, status) != NULL &&
+         sscanf(text, "VmHWM: %llu", &kib) != 1) {
   }
   if (status != NULL) {
     fclose(status);

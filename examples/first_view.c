@@ -1,14 +1,17 @@
 /*
- * The smallest complete use of the library: make a table, a view over it, add a row to the table, refresh the view.
+ * The smallest complete use of the library: make a table, a view over it, add a row to the table,
+ * refresh the view.
  *
  *   cc first_view.c $(pkg-config --cflags --libs glaive) -o first_view && ./first_view DIRECTORY
  */
-#include <glaive/glaive.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rows as an Arrow stream: one int32 column `age` ---------------------------------------------------------- */
+#include <glaive/glaive.h>
+
+/* ---- rows as an Arrow stream: one int32 column `age`
+ * ---------------------------------------------------------- */
 
 struct ages {
   const int32_t *values;
@@ -37,7 +40,8 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) 
     free(children);
     return 12; /* ENOMEM */
   }
-  *age = (struct ArrowSchema){.format = "i", .name = "age", .flags = ARROW_FLAG_NULLABLE, .release = release_schema};
+  *age = (struct ArrowSchema){
+      .format = "i", .name = "age", .flags = ARROW_FLAG_NULLABLE, .release = release_schema};
   children[0] = age;
   *out = (struct ArrowSchema){
       .format = "+s", .name = "", .n_children = 1, .children = children, .release = release_schema};
@@ -72,7 +76,8 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
     return 12;
   }
   o->buffers[1] = ages->values;
-  o->child = (struct ArrowArray){.length = ages->count, .n_buffers = 2, .buffers = o->buffers, .release = release_child};
+  o->child = (struct ArrowArray){
+      .length = ages->count, .n_buffers = 2, .buffers = o->buffers, .release = release_child};
   o->children[0] = &o->child;
   *out = (struct ArrowArray){.length = ages->count,
                              .n_buffers = 1,
@@ -100,7 +105,9 @@ static struct ArrowArrayStream stream_of(struct ages *ages) {
                                    .private_data = ages};
 }
 
-/* ---- the example ----------------------------------------------------------------------------------------------- */
+/* ---- the example
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static glv_error error;
 
@@ -149,7 +156,8 @@ int main(int argc, char **argv) {
 
   uint64_t rows = 0;
   must(glv_table_count(glv_view_table(view), NULL, NULL, &rows, &error));
-  printf("refresh: %s, rows written: %lld\n", result.mode == GLV_REFRESH_INCREMENTAL ? "incremental" : "other",
+  printf("refresh: %s, rows written: %lld\n",
+         result.mode == GLV_REFRESH_INCREMENTAL ? "incremental" : "other",
          (long long)result.rows_written);
   printf("rows in the view: %llu\n", (unsigned long long)rows);
 

@@ -132,7 +132,9 @@ void env_memory(const glv_env *env, uint64_t *ret_used, uint64_t *ret_peak) {
 
 const glv_io *env_io(const glv_env *env) { return &env->io; }
 
-struct lock_table *env_lock_table(glv_env *env) { return &env->locks; }
+struct lock_table *env_lock_table(glv_env *env) {
+  return &env->locks;
+}
 
 size_t env_threads(const glv_env *env) { return env->threads; }
 

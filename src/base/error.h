@@ -24,8 +24,8 @@
   } while (0)
 
 /**
- * Format a failure into err (may be NULL); evaluates to code: `return FAIL(err, GLV_E_CORRUPT, "...", ...);` The detour
- * through error_result lets compilers see that the value is not GLV_OK.
+ * Format a failure into err (may be NULL); evaluates to code: `return FAIL(err, GLV_E_CORRUPT,
+ * "...", ...);` The detour through error_result lets compilers see that the value is not GLV_OK.
  */
 #define FAIL(err, code, ...) error_result((code), error_set((err), (code), __VA_ARGS__))
 static inline glv_status error_result(glv_status code, glv_status reported) {

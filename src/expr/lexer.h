@@ -26,12 +26,13 @@ enum token_kind {
   X(ALL)                                                                                           \
   X(AND)                                                                                           \
   X(ANY)                                                                                           \
-  X(ARRAY) X(AS) X(ASC) X(AT) X(BETWEEN) X(BOTH) X(BY) X(CASE) X(CAST) X(CEIL) X(COLLATE)          \
-      X(CONVERT) X(CROSS) X(CUBE) X(CURRENT_DATE) X(CURRENT_TIME) X(CURRENT_TIMESTAMP) X(DESC)     \
-          X(DISTINCT) X(DIV) X(ELSE) X(END) X(ESCAPE) X(EXCEPT) X(EXISTS) X(EXTRACT) X(FALSE)      \
-              X(FETCH) X(FILTER) X(FIRST) X(FLOOR) X(FOR) X(FROM) X(FULL) X(GLOB) X(GROUP)         \
-                  X(GROUPING) X(HAVING) X(IGNORE) X(ILIKE) X(IN) X(INNER) X(INTERSECT) X(INTERVAL) \
-                      X(INTO) X(IS) X(JOIN) X(LAST) X(LATERAL) X(LEADING) X(LEFT) X(LIKE) X(LIMIT) \
+  X(ARRAY)                                                                                         \
+  X(AS) X(ASC) X(AT) X(BETWEEN) X(BOTH) X(BY) X(CASE) X(CAST) X(CEIL) X(COLLATE) X(CONVERT)        \
+      X(CROSS) X(CUBE) X(CURRENT_DATE) X(CURRENT_TIME) X(CURRENT_TIMESTAMP) X(DESC) X(DISTINCT)    \
+          X(DIV) X(ELSE) X(END) X(ESCAPE) X(EXCEPT) X(EXISTS) X(EXTRACT) X(FALSE) X(FETCH)         \
+              X(FILTER) X(FIRST) X(FLOOR) X(FOR) X(FROM) X(FULL) X(GLOB) X(GROUP) X(GROUPING)      \
+                  X(HAVING) X(IGNORE) X(ILIKE) X(IN) X(INNER) X(INTERSECT) X(INTERVAL) X(INTO)     \
+                      X(IS) X(JOIN) X(LAST) X(LATERAL) X(LEADING) X(LEFT) X(LIKE) X(LIMIT)         \
                           X(LOCALTIME) X(LOCALTIMESTAMP) X(MAP) X(MATCH) X(MEMBER) X(MINUS)        \
                               X(NATURAL) X(NOT) X(NULL) X(NULLS) X(OF) X(OFFSET) X(OPERATOR) X(OR) \
                                   X(ORDER) X(OUTER) X(OVER) X(OVERLAPS) X(OVERLAY) X(PLACING)      \
@@ -56,16 +57,17 @@ enum keyword {
   X(NOT_ILIKE, "!~~*")                                                                             \
   X(NOT_LIKE, "!~~")                                                                               \
   X(NOT_REGEX_I, "!~*")                                                                            \
-  X(LONG_ARROW, "->>") X(HASH_LONG_ARROW, "#>>") X(ILIKE, "~~*") X(SPACESHIP, "<=>")               \
-      X(CUBE_ROOT, "||/") X(NOT_REGEX, "!~") X(BANG_BANG, "!!") X(BANG_EQ, "!=") X(ARROW, "->")    \
-          X(HASH_ARROW, "#>") X(HASH_MINUS, "#-") X(LIKE, "~~") X(REGEX_I, "~*") X(LE, "<=")       \
-              X(NE, "<>") X(SHL, "<<") X(CONTAINED, "<@") X(GE, ">=") X(SHR, ">>") X(CONCAT, "||") \
-                  X(ROOT, "|/") X(NAMED, "=>") X(EQ_EQ, "==") X(COLONS, "::") X(ASSIGN, ":=")      \
-                      X(OVERLAP, "&&") X(STARTS_WITH, "^@") X(CONTAINS, "@>") X(AT_QUESTION, "@?") \
-                          X(AT_AT, "@@") X(INT_DIV, "//") X(PLUS, "+") X(MINUS, "-") X(STAR, "*")  \
-                              X(SLASH, "/") X(PERCENT, "%") X(EQ, "=") X(LT, "<") X(GT, ">")       \
-                                  X(AMPERSAND, "&") X(PIPE, "|") X(CARET, "^") X(TILDE, "~")       \
-                                      X(BANG, "!") X(SHARP, "#") X(AT, "@")
+  X(LONG_ARROW, "->>")                                                                             \
+  X(HASH_LONG_ARROW, "#>>") X(ILIKE, "~~*") X(SPACESHIP, "<=>") X(CUBE_ROOT, "||/")                \
+      X(NOT_REGEX, "!~") X(BANG_BANG, "!!") X(BANG_EQ, "!=") X(ARROW, "->") X(HASH_ARROW, "#>")    \
+          X(HASH_MINUS, "#-") X(LIKE, "~~") X(REGEX_I, "~*") X(LE, "<=") X(NE, "<>") X(SHL, "<<")  \
+              X(CONTAINED, "<@") X(GE, ">=") X(SHR, ">>") X(CONCAT, "||") X(ROOT, "|/")            \
+                  X(NAMED, "=>") X(EQ_EQ, "==") X(COLONS, "::") X(ASSIGN, ":=") X(OVERLAP, "&&")   \
+                      X(STARTS_WITH, "^@") X(CONTAINS, "@>") X(AT_QUESTION, "@?") X(AT_AT, "@@")   \
+                          X(INT_DIV, "//") X(PLUS, "+") X(MINUS, "-") X(STAR, "*") X(SLASH, "/")   \
+                              X(PERCENT, "%") X(EQ, "=") X(LT, "<") X(GT, ">") X(AMPERSAND, "&")   \
+                                  X(PIPE, "|") X(CARET, "^") X(TILDE, "~") X(BANG, "!")            \
+                                      X(SHARP, "#") X(AT, "@")
 
 enum operator_token {
 #define OPERATOR_ENUM(name, spelling) OP_##name,

@@ -1,4 +1,5 @@
-/* Programmer errors at the exported boundary: NULL, sizes of option structs, unknown flags, forks. */
+/* Programmer errors at the exported boundary: NULL, sizes of option structs, unknown flags, forks.
+ */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +18,8 @@ static void null_parameters_are_named(void **state) {
   must_fail(&s, GLV_E_INVALID_INPUT, "'id'", glv_table_open(s.conn, ROOT, NULL, &table, &s.err));
   must_fail(&s, GLV_E_INVALID_INPUT, "'table'", glv_table_checkout(NULL, NULL, &s.err));
   must_fail(&s, GLV_E_INVALID_INPUT, "'view'", glv_view_refresh(NULL, NULL, NULL, &s.err));
-  must_fail(&s, GLV_E_INVALID_INPUT, "'def'", glv_view_create(s.conn, ID("v"), NULL, NULL, NULL, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "'def'",
+            glv_view_create(s.conn, ID("v"), NULL, NULL, NULL, &s.err));
   must_fail(&s, GLV_E_INVALID_INPUT, "'data'", glv_table_append(NULL, NULL, NULL, NULL, &s.err));
   assert_int_equal(glv_table_open(NULL, ID("t"), NULL, &table, NULL), GLV_E_INVALID_INPUT);
   glv_env_free(NULL);
@@ -44,10 +46,12 @@ static void failing_calls_release_their_stream(void **state) {
   assert_int_equal(glv_table_create(NULL, ID("t"), &data, NULL, NULL, NULL), GLV_E_INVALID_INPUT);
   assert_null(data.release);
   rows_stream(s.env, "id int64", "1", &data);
-  assert_int_equal(glv_table_create(s.conn, ID("no name"), &data, NULL, NULL, NULL), GLV_E_INVALID_INPUT);
+  assert_int_equal(glv_table_create(s.conn, ID("no name"), &data, NULL, NULL, NULL),
+                   GLV_E_INVALID_INPUT);
   assert_null(data.release);
   rows_stream(s.env, "id int64", "1", &data);
-  assert_int_equal(glv_table_create(s.conn, ID("missing", "t"), &data, NULL, NULL, NULL), GLV_E_NAMESPACE_NOT_FOUND);
+  assert_int_equal(glv_table_create(s.conn, ID("missing", "t"), &data, NULL, NULL, NULL),
+                   GLV_E_NAMESPACE_NOT_FOUND);
   assert_null(data.release);
   suite_close(&s);
 }
@@ -65,16 +69,19 @@ static void option_structs_grow(void **state) {
   } options;
   memset(&options, 0, sizeof options);
   options.known.struct_size = 4;
-  must_fail(&s, GLV_E_INVALID_INPUT, "struct_size is 4", glv_table_count(table, NULL, &options.known, &count, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "struct_size is 4",
+            glv_table_count(table, NULL, &options.known, &count, &s.err));
   options.known.struct_size = 8; /* an old header that knew flags only */
   must(&s, glv_table_count(table, NULL, &options.known, &count, &s.err));
   options.known.struct_size = sizeof options;
   must(&s, glv_table_count(table, NULL, &options.known, &count, &s.err));
   options.newer = 1;
-  must_fail(&s, GLV_E_UNSUPPORTED, "newer header", glv_table_count(table, NULL, &options.known, &count, &s.err));
+  must_fail(&s, GLV_E_UNSUPPORTED, "newer header",
+            glv_table_count(table, NULL, &options.known, &count, &s.err));
   options.newer = 0;
   options.known.flags = 1u << 30;
-  must_fail(&s, GLV_E_INVALID_INPUT, "unknown flags", glv_table_count(table, NULL, &options.known, &count, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "unknown flags",
+            glv_table_count(table, NULL, &options.known, &count, &s.err));
   glv_table_free(table);
   suite_close(&s);
 }
@@ -112,8 +119,10 @@ static void uris_are_checked(void **state) {
   glv_conn *conn = NULL;
   must_fail(&s, GLV_E_INVALID_INPUT, "empty", glv_connect(s.env, "", NULL, &conn, &s.err));
   must_fail(&s, GLV_E_UNSUPPORTED, "s3", glv_connect(s.env, "s3://bucket/db", NULL, &conn, &s.err));
-  must_fail(&s, GLV_E_UNSUPPORTED, "'rest'", glv_connect_namespace(s.env, "rest", NO_PAIRS, NULL, &conn, &s.err));
-  must_fail(&s, GLV_E_INVALID_INPUT, "'root'", glv_connect_namespace(s.env, "dir", NO_PAIRS, NULL, &conn, &s.err));
+  must_fail(&s, GLV_E_UNSUPPORTED, "'rest'",
+            glv_connect_namespace(s.env, "rest", NO_PAIRS, NULL, &conn, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "'root'",
+            glv_connect_namespace(s.env, "dir", NO_PAIRS, NULL, &conn, &s.err));
   char uri[128];
   snprintf(uri, sizeof uri, "file://%s", s.t.root);
   must(&s, glv_connect(s.env, uri, NULL, &conn, &s.err));
@@ -125,9 +134,12 @@ static void uris_are_checked(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(null_parameters_are_named), cmocka_unit_test(failing_calls_release_their_stream),
-      cmocka_unit_test(option_structs_grow),       cmocka_unit_test(error_type_is_512_bytes),
-      cmocka_unit_test(a_forked_child_is_told),    cmocka_unit_test(uris_are_checked),
+      cmocka_unit_test(null_parameters_are_named),
+      cmocka_unit_test(failing_calls_release_their_stream),
+      cmocka_unit_test(option_structs_grow),
+      cmocka_unit_test(error_type_is_512_bytes),
+      cmocka_unit_test(a_forked_child_is_told),
+      cmocka_unit_test(uris_are_checked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

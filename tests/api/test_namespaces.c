@@ -5,7 +5,8 @@ static const char *names_of(glv_list *list, char *text, size_t size) {
   size_t used = 0;
   text[0] = '\0';
   for (size_t i = 0; i < glv_list_count(list); i++) {
-    used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? " " : "", glv_list_name(list, i));
+    used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? " " : "",
+                             glv_list_name(list, i));
   }
   return text;
 }
@@ -16,11 +17,13 @@ static void life_of_a_namespace(suite *s) {
   glv_buf json = {0};
   const glv_pair pairs[] = {{"owner", "x"}, {"k", "v"}};
   must(s, glv_namespace_create(s->conn, ID("ops"), (glv_pairs){pairs, 2}, NULL, &s->err));
-  must_fail(s, GLV_E_NAMESPACE_EXISTS, "ops", glv_namespace_create(s->conn, ID("ops"), NO_PAIRS, NULL, &s->err));
+  must_fail(s, GLV_E_NAMESPACE_EXISTS, "ops",
+            glv_namespace_create(s->conn, ID("ops"), NO_PAIRS, NULL, &s->err));
   glv_call_options options = GLV_OPTIONS(glv_call_options);
   options.flags = GLV_CALL_IF_NEEDED;
   must(s, glv_namespace_create(s->conn, ID("ops"), NO_PAIRS, &options, &s->err));
-  must_fail(s, GLV_E_NAMESPACE_NOT_FOUND, "nope", glv_namespace_create(s->conn, ID("nope", "x"), NO_PAIRS, NULL, &s->err));
+  must_fail(s, GLV_E_NAMESPACE_NOT_FOUND, "nope",
+            glv_namespace_create(s->conn, ID("nope", "x"), NO_PAIRS, NULL, &s->err));
   must(s, glv_namespace_create(s->conn, ID("ops", "nyc"), NO_PAIRS, NULL, &s->err));
   must(s, glv_namespace_describe(s->conn, ID("ops"), NULL, &json, &s->err));
   assert_non_null(strstr(json.data, "\"owner\":\"x\""));
@@ -28,13 +31,16 @@ static void life_of_a_namespace(suite *s) {
   must(s, glv_namespace_list(s->conn, ROOT, NULL, &list, &s->err));
   assert_string_equal(names_of(list, text, sizeof text), "ops");
   glv_list_free(list);
-  must_fail(s, GLV_E_NAMESPACE_NOT_EMPTY, "", glv_namespace_drop(s->conn, ID("ops"), NULL, &s->err));
+  must_fail(s, GLV_E_NAMESPACE_NOT_EMPTY, "",
+            glv_namespace_drop(s->conn, ID("ops"), NULL, &s->err));
   must(s, glv_namespace_drop(s->conn, ID("ops", "nyc"), NULL, &s->err));
   must(s, glv_namespace_drop(s->conn, ID("ops"), NULL, &s->err));
-  must_fail(s, GLV_E_NAMESPACE_NOT_FOUND, "ops", glv_namespace_drop(s->conn, ID("ops"), NULL, &s->err));
+  must_fail(s, GLV_E_NAMESPACE_NOT_FOUND, "ops",
+            glv_namespace_drop(s->conn, ID("ops"), NULL, &s->err));
   must(s, glv_namespace_drop(s->conn, ID("ops"), &options, &s->err));
   must_fail(s, GLV_E_INVALID_INPUT, "", glv_namespace_drop(s->conn, ROOT, NULL, &s->err));
-  must_fail(s, GLV_E_NAMESPACE_EXISTS, "", glv_namespace_create(s->conn, ROOT, NO_PAIRS, NULL, &s->err));
+  must_fail(s, GLV_E_NAMESPACE_EXISTS, "",
+            glv_namespace_create(s->conn, ROOT, NO_PAIRS, NULL, &s->err));
 }
 
 static void namespaces_on_both_stores(void **state) {
@@ -54,9 +60,11 @@ static void bad_names_are_refused(void **state) {
   suite_open(&s);
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     struct ArrowArrayStream data;
-    assert_int_equal(glv_namespace_create(s.conn, ID(names[i]), NO_PAIRS, NULL, &s.err), GLV_E_INVALID_INPUT);
+    assert_int_equal(glv_namespace_create(s.conn, ID(names[i]), NO_PAIRS, NULL, &s.err),
+                     GLV_E_INVALID_INPUT);
     rows_stream(s.env, "id int64", "1", &data);
-    assert_int_equal(glv_table_create(s.conn, ID(names[i]), &data, NULL, NULL, &s.err), GLV_E_INVALID_INPUT);
+    assert_int_equal(glv_table_create(s.conn, ID(names[i]), &data, NULL, NULL, &s.err),
+                     GLV_E_INVALID_INPUT);
   }
   glv_table_free(create_table(&s, ID("a.b-c_D"), "id int64", "1"));
   suite_close(&s);
@@ -106,12 +114,14 @@ static void dropping_with_cascade(void **state) {
   must(&s, glv_namespace_create(s.conn, ID("a"), NO_PAIRS, NULL, &s.err));
   must(&s, glv_namespace_create(s.conn, ID("a", "b"), NO_PAIRS, NULL, &s.err));
   glv_table_free(create_table(&s, ID("a", "b", "t"), "id int64", "1"));
-  must_fail(&s, GLV_E_NAMESPACE_NOT_EMPTY, "", glv_namespace_drop(s.conn, ID("a", "b"), NULL, &s.err));
+  must_fail(&s, GLV_E_NAMESPACE_NOT_EMPTY, "",
+            glv_namespace_drop(s.conn, ID("a", "b"), NULL, &s.err));
   glv_call_options options = GLV_OPTIONS(glv_call_options);
   options.flags = GLV_CALL_CASCADE;
   must(&s, glv_namespace_drop(s.conn, ID("a"), &options, &s.err));
   glv_table *table = NULL;
-  must_fail(&s, GLV_E_TABLE_NOT_FOUND, "a.b.t", glv_table_open(s.conn, ID("a", "b", "t"), NULL, &table, &s.err));
+  must_fail(&s, GLV_E_TABLE_NOT_FOUND, "a.b.t",
+            glv_table_open(s.conn, ID("a", "b", "t"), NULL, &table, &s.err));
   suite_close(&s);
 }
 

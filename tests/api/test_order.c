@@ -1,9 +1,11 @@
-/* Handles may be released in any order: a scan keeps its table, a table its connection, a connection its environment. */
+/* Handles may be released in any order: a scan keeps its table, a table its connection, a
+ * connection its environment. */
 #include "support/suite.h"
 
 enum { HANDLES = 4 };
 
-/* Release the four handles in the order of a permutation; the sanitizer and the leak count of the environment judge. */
+/* Release the four handles in the order of a permutation; the sanitizer and the leak count of the
+ * environment judge. */
 static void release_in_order(const int *order) {
   test_env t;
   test_env_open_local(&t);
@@ -18,22 +20,22 @@ static void release_in_order(const int *order) {
   assert_int_equal(glv_table_scan(table, NULL, &scan, NULL), GLV_OK);
   for (int i = 0; i < HANDLES; i++) {
     switch (order[i]) {
-      case 0:
-        glv_env_free(env);
-        break;
-      case 1:
-        glv_conn_free(conn);
-        break;
-      case 2:
-        glv_table_free(table);
-        break;
-      default: {
-        struct ArrowArray batch_out;
-        assert_int_equal(scan.get_next(&scan, &batch_out), 0);
-        assert_int_equal(batch_out.length, 2);
-        scan.release(&scan);
-        batch_out.release(&batch_out);
-      }
+    case 0:
+      glv_env_free(env);
+      break;
+    case 1:
+      glv_conn_free(conn);
+      break;
+    case 2:
+      glv_table_free(table);
+      break;
+    default: {
+      struct ArrowArray batch_out;
+      assert_int_equal(scan.get_next(&scan, &batch_out), 0);
+      assert_int_equal(batch_out.length, 2);
+      scan.release(&scan);
+      batch_out.release(&batch_out);
+    }
     }
   }
   test_env_close(&t);

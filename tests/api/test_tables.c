@@ -1,4 +1,5 @@
-/* Tables through the exported functions: create, append, overwrite, versions, scans, counts, queries. */
+/* Tables through the exported functions: create, append, overwrite, versions, scans, counts,
+ * queries. */
 #include "support/suite.h"
 
 static const char columns[] = "id int64 | name utf8 | score float64";
@@ -60,7 +61,8 @@ static void create_modes(void **state) {
   glv_table *table = create_table(&s, ID("t"), "id int64", "1\n2");
   glv_table_free(table);
   rows_stream(s.env, "id int64", "3", &data);
-  must_fail(&s, GLV_E_TABLE_EXISTS, "already exists", glv_table_create(s.conn, ID("t"), &data, NULL, &table, &s.err));
+  must_fail(&s, GLV_E_TABLE_EXISTS, "already exists",
+            glv_table_create(s.conn, ID("t"), &data, NULL, &table, &s.err));
   glv_table_options options = GLV_OPTIONS(glv_table_options);
   options.mode = GLV_TABLE_EXIST_OK;
   rows_stream(s.env, "id int64", "3", &data);
@@ -68,7 +70,8 @@ static void create_modes(void **state) {
   assert_int_equal(count_rows(&s, table), 2);
   glv_table_free(table);
   rows_stream(s.env, "id int32", "3", &data);
-  must_fail(&s, GLV_E_SCHEMA, "t", glv_table_create(s.conn, ID("t"), &data, &options, &table, &s.err));
+  must_fail(&s, GLV_E_SCHEMA, "t",
+            glv_table_create(s.conn, ID("t"), &data, &options, &table, &s.err));
   options.mode = GLV_TABLE_OVERWRITE;
   rows_stream(s.env, "id int32", "3", &data);
   must(&s, glv_table_create(s.conn, ID("t"), &data, &options, &table, &s.err));
@@ -97,7 +100,8 @@ static void data_must_fit_the_table(void **state) {
   suite_close(&s);
 }
 
-static void assert_scan(suite *s, glv_table *table, const glv_scan_options *options, const char *expected) {
+static void assert_scan(suite *s, glv_table *table, const glv_scan_options *options,
+                        const char *expected) {
   struct ArrowArrayStream out;
   must(s, glv_table_scan(table, options, &out, &s->err));
   assert_rows(s->env, &out, expected);
@@ -107,7 +111,8 @@ static void scans(void **state) {
   (void)state;
   suite s;
   suite_open(&s);
-  glv_table *table = create_table(&s, ID("t"), columns, "1 | ada | 1.5\n2 | bob | null\n3 | cyd | 2.5\n4 | dan | 9.0");
+  glv_table *table = create_table(&s, ID("t"), columns,
+                                  "1 | ada | 1.5\n2 | bob | null\n3 | cyd | 2.5\n4 | dan | 9.0");
   append_rows(&s, table, columns, "5 | eve | 0.5");
   glv_scan_options options = GLV_OPTIONS(glv_scan_options);
   options.filter = "score > 1";
@@ -172,15 +177,20 @@ static void queries(void **state) {
   suite_open(&s);
   struct ArrowArrayStream out;
   must(&s, glv_namespace_create(s.conn, ID("a"), NO_PAIRS, NULL, &s.err));
-  glv_table *table = create_table(&s, ID("a", "t"), columns, "1 | ada | 1.5\n2 | bob | null\n3 | cyd | 2.5\n4 | dan | 1.5");
-  assert_query(&s, "SELECT * FROM a.t", "1 | ada | 1.5\n2 | bob | null\n3 | cyd | 2.5\n4 | dan | 1.5");
+  glv_table *table = create_table(&s, ID("a", "t"), columns,
+                                  "1 | ada | 1.5\n2 | bob | null\n3 | cyd | 2.5\n4 | dan | 1.5");
+  assert_query(&s, "SELECT * FROM a.t",
+               "1 | ada | 1.5\n2 | bob | null\n3 | cyd | 2.5\n4 | dan | 1.5");
   assert_query(&s, "SELECT id + 1 AS n, \"name\" FROM a.t WHERE id > 2 LIMIT 1", "4 | cyd");
   assert_query(&s, "SELECT name FROM a.t ORDER BY score DESC, id DESC", "bob\ncyd\ndan\nada");
-  assert_query(&s, "SELECT name FROM a.t ORDER BY score NULLS LAST, name LIMIT 2 OFFSET 1", "dan\ncyd");
+  assert_query(&s, "SELECT name FROM a.t ORDER BY score NULLS LAST, name LIMIT 2 OFFSET 1",
+               "dan\ncyd");
   assert_query(&s, "SELECT count(*) FROM a.t WHERE score = 1.5", "2");
   must_fail(&s, GLV_E_SQL_PARSE, "", glv_query(s.conn, "SELECT FROM a.t", NULL, &out, &s.err));
-  must_fail(&s, GLV_E_TABLE_NOT_FOUND, "a.x", glv_query(s.conn, "SELECT * FROM a.x", NULL, &out, &s.err));
-  must_fail(&s, GLV_E_COLUMN_NOT_FOUND, "zz", glv_query(s.conn, "SELECT name FROM a.t ORDER BY zz", NULL, &out, &s.err));
+  must_fail(&s, GLV_E_TABLE_NOT_FOUND, "a.x",
+            glv_query(s.conn, "SELECT * FROM a.x", NULL, &out, &s.err));
+  must_fail(&s, GLV_E_COLUMN_NOT_FOUND, "zz",
+            glv_query(s.conn, "SELECT name FROM a.t ORDER BY zz", NULL, &out, &s.err));
   glv_table_free(table);
   suite_close(&s);
 }
@@ -207,9 +217,12 @@ static void memory_stays_bounded(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(life_of_a_table),         cmocka_unit_test(create_modes),
-      cmocka_unit_test(data_must_fit_the_table), cmocka_unit_test(scans),
-      cmocka_unit_test(stream_errors_are_told_in_full), cmocka_unit_test(queries),
+      cmocka_unit_test(life_of_a_table),
+      cmocka_unit_test(create_modes),
+      cmocka_unit_test(data_must_fit_the_table),
+      cmocka_unit_test(scans),
+      cmocka_unit_test(stream_errors_are_told_in_full),
+      cmocka_unit_test(queries),
       cmocka_unit_test(memory_stays_bounded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Stored definitions as creation writes them, and every refusal of planning (materialized-views 2.2, 3.2 to 3.5). */
+/* Stored definitions as creation writes them, and every refusal of planning
+ * (materialized-views 2.2, 3.2 to 3.5). */
 #include "support/suite.h"
 
 static const char columns[] = "name utf8! | age int32 | flag bool | score float64";
@@ -27,23 +28,28 @@ static void select_forms_byte_for_byte(void **state) {
   def.filter = "age >= 18";
   def.limit = 10;
   def.flags = GLV_VIEW_DEF_LIMIT;
-  assert_stored(&s, &def,
-                "{\"filter\":\"age >= 18\",\"inputs\":[\"age\",\"name\"],\"kind\":\"select\",\"limit\":10,\"projections\":["
-                "{\"expression\":\"`name`\",\"output\":\"name\"},{\"expression\":\"upper(name)\",\"output\":\"shout\"}],"
-                "\"source_table\":\"people\"}");
+  assert_stored(
+      &s, &def,
+      "{\"filter\":\"age >= "
+      "18\",\"inputs\":[\"age\",\"name\"],\"kind\":\"select\",\"limit\":10,\"projections\":["
+      "{\"expression\":\"`name`\",\"output\":\"name\"},{\"expression\":\"upper(name)\",\"output\":"
+      "\"shout\"}],"
+      "\"source_table\":\"people\"}");
   const char *ns[] = {"ns"};
   def = GLV_OPTIONS(glv_view_def);
   def.source_table = "people";
   def.source_namespace = (glv_strs){ns, 1};
   assert_stored(&s, &def,
-                "{\"inputs\":[\"x\"],\"kind\":\"namespaced_select\",\"projections\":[{\"expression\":\"`x`\",\"output\":"
+                "{\"inputs\":[\"x\"],\"kind\":\"namespaced_select\",\"projections\":[{"
+                "\"expression\":\"`x`\",\"output\":"
                 "\"x\"}],\"source_namespace\":[\"ns\"],\"source_table\":\"people\"}");
   def.source_namespace = (glv_strs){NULL, 0};
   def.stored_form = GLV_STORED_QUERY;
   def.projections = (glv_pairs){pairs, 2};
   def.filter = "age >= 18";
   assert_stored(&s, &def,
-                "{\"format\":1,\"kind\":\"query\",\"query\":\"SELECT name, upper(name) AS shout FROM people WHERE age >= "
+                "{\"format\":1,\"kind\":\"query\",\"query\":\"SELECT name, upper(name) AS shout "
+                "FROM people WHERE age >= "
                 "18\"}");
   suite_close(&s);
 }
@@ -55,19 +61,23 @@ static void sql_text_is_cut_into_parts(void **state) {
   glv_table_free(create_table(&s, ID("t"), "Name utf8 | x int32", "a | 1"));
   glv_view_def def = GLV_OPTIONS(glv_view_def);
   def.query = "SELECT Name AS n, x*2  AS twice FROM t WHERE \"x\" > 1";
-  assert_stored(&s, &def,
-                "{\"filter\":\"`x` > 1\",\"inputs\":[\"Name\",\"x\"],\"kind\":\"select\",\"projections\":[{\"expression\":"
-                "\"`Name`\",\"output\":\"n\"},{\"expression\":\"x*2\",\"output\":\"twice\"}],\"source_table\":\"t\"}");
+  assert_stored(
+      &s, &def,
+      "{\"filter\":\"`x` > "
+      "1\",\"inputs\":[\"Name\",\"x\"],\"kind\":\"select\",\"projections\":[{\"expression\":"
+      "\"`Name`\",\"output\":\"n\"},{\"expression\":\"x*2\",\"output\":\"twice\"}],\"source_"
+      "table\":\"t\"}");
   def.query = "SELECT CASE WHEN x > 1 THEN 'big' ELSE 'small' END AS size FROM t";
   assert_stored(&s, &def,
-                "{\"inputs\":[\"x\"],\"kind\":\"select\",\"projections\":[{\"expression\":\"coalesce(CASE WHEN x > 1 THEN "
+                "{\"inputs\":[\"x\"],\"kind\":\"select\",\"projections\":[{\"expression\":"
+                "\"coalesce(CASE WHEN x > 1 THEN "
                 "'big' ELSE 'small' END, NULL)\",\"output\":\"size\"}],\"source_table\":\"t\"}");
   suite_close(&s);
 }
 
 /* A definition with one projection, or one filter, that is refused. */
-static void refuse(suite *s, const char *output, const char *expression, const char *filter, glv_status code,
-                   const char *text) {
+static void refuse(suite *s, const char *output, const char *expression, const char *filter,
+                   glv_status code, const char *text) {
   const glv_pair pair_in = {output, expression};
   glv_view_def def = GLV_OPTIONS(glv_view_def);
   glv_view *view = NULL;
@@ -91,10 +101,13 @@ static void planning_refusals(void **state) {
   refuse(&s, "x", "age +", NULL, GLV_E_INVALID_EXPRESSION, "column 'x'");
   refuse(&s, "x", "sum(age)", NULL, GLV_E_INVALID_EXPRESSION, "column 'x'");
   refuse(&s, "x", "_rowid", NULL, GLV_E_INVALID_EXPRESSION, "_rowid");
-  static const char *const volatiles[] = {"random()", "uuid()", "now()", "current_date()", "version()", "arrow_typeof(age)"};
+  static const char *const volatiles[] = {"random()",       "uuid()",    "now()",
+                                          "current_date()", "version()", "arrow_typeof(age)"};
   for (size_t i = 0; i < sizeof volatiles / sizeof volatiles[0]; i++) {
     refuse(&s, "x", volatiles[i], NULL, GLV_E_INVALID_EXPRESSION,
-           strcmp(volatiles[i], "uuid()") == 0 || strcmp(volatiles[i], "version()") == 0 ? "x" : "not immutable");
+           strcmp(volatiles[i], "uuid()") == 0 || strcmp(volatiles[i], "version()") == 0
+               ? "x"
+               : "not immutable");
   }
   static const char *const reserved[] = {"_rowid", "_rowaddr", "__source_row_id", "__input_x"};
   for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
@@ -104,8 +117,10 @@ static void planning_refusals(void **state) {
   refuse(&s, "", "age", NULL, GLV_E_INVALID_INPUT, "empty");
   refuse(&s, "x", "left(name, 1)", NULL, GLV_E_INVALID_INPUT, "CAST(<expr> AS STRING)");
   refuse(&s, NULL, NULL, "missing > 1", GLV_E_INVALID_INPUT, "invalid view filter: ");
-  refuse(&s, NULL, NULL, "age + 1", GLV_E_INVALID_INPUT, "view filter must be a boolean predicate, not Int32");
-  refuse(&s, NULL, NULL, "NULL", GLV_E_INVALID_INPUT, "view filter must be a boolean predicate, not Null");
+  refuse(&s, NULL, NULL, "age + 1", GLV_E_INVALID_INPUT,
+         "view filter must be a boolean predicate, not Int32");
+  refuse(&s, NULL, NULL, "NULL", GLV_E_INVALID_INPUT,
+         "view filter must be a boolean predicate, not Null");
   refuse(&s, NULL, NULL, "random() > 0.5", GLV_E_INVALID_INPUT, "not immutable");
   suite_close(&s);
 }
@@ -121,7 +136,8 @@ static void outputs_and_limits(void **state) {
   const glv_pair cases[] = {{"d", "age"}, {"D", "score"}, {"name", NULL}, {"two words", "flag"}};
   def.source_table = "t";
   def.projections = (glv_pairs){twice, 2};
-  must_fail(&s, GLV_E_COLUMN_EXISTS, "Column 'd' already exists", glv_view_create(s.conn, ID("v"), &def, NULL, &view, &s.err));
+  must_fail(&s, GLV_E_COLUMN_EXISTS, "Column 'd' already exists",
+            glv_view_create(s.conn, ID("v"), &def, NULL, &view, &s.err));
   def.projections = (glv_pairs){cases, 4};
   must(&s, glv_view_create(s.conn, ID("v"), &def, NULL, &view, &s.err));
   assert_table(&s, glv_view_table(view), "36 | 1.5 | ada | true | 0");
@@ -153,7 +169,8 @@ static void odd_names_are_escaped(void **state) {
   def.source_table = "t";
   def.projections = (glv_pairs){&pair_in, 1};
   assert_stored(&s, &def,
-                "{\"inputs\":[\"x\"],\"kind\":\"select\",\"projections\":[{\"expression\":\"x\",\"output\":\"q\\\" b\\\\ "
+                "{\"inputs\":[\"x\"],\"kind\":\"select\",\"projections\":[{\"expression\":\"x\","
+                "\"output\":\"q\\\" b\\\\ "
                 "\\u0001 \\u001f \x7f \xc3\xa9 /\"}],\"source_table\":\"t\"}");
   suite_close(&s);
 }
@@ -162,8 +179,10 @@ static void parsed_definitions(void **state) {
   (void)state;
   glv_view_def *def = NULL;
   glv_error err = {0};
-  static const char seed[] = "{\"kind\":\"namespaced_select\",\"source_table\":\"people\",\"source_namespace\":[\"ns\"]}";
-  assert_int_equal(glv_view_def_parse(seed, strlen(seed), "v", GLV_DEF_PARSE_ONLY, &def, &err), GLV_OK);
+  static const char seed[] =
+      "{\"kind\":\"namespaced_select\",\"source_table\":\"people\",\"source_namespace\":[\"ns\"]}";
+  assert_int_equal(glv_view_def_parse(seed, strlen(seed), "v", GLV_DEF_PARSE_ONLY, &def, &err),
+                   GLV_OK);
   assert_string_equal(def->source_table, "people");
   assert_int_equal(def->source_namespace.count, 1);
   assert_string_equal(def->source_namespace.items[0], "ns");
@@ -174,11 +193,14 @@ static void parsed_definitions(void **state) {
   assert_int_equal(glv_view_def_parse(seed, strlen(seed), "v", 0, &def, &err), GLV_E_CORRUPT);
   assert_non_null(strstr(err.message, "missing field `projections`"));
   static const char unknown[] = "{\"kind\":\"select_v3\",\"source_table\":\"people\"}";
-  assert_int_equal(glv_view_def_parse(unknown, strlen(unknown), "v", GLV_DEF_PARSE_ONLY, &def, &err), GLV_E_UNSUPPORTED);
+  assert_int_equal(
+      glv_view_def_parse(unknown, strlen(unknown), "v", GLV_DEF_PARSE_ONLY, &def, &err),
+      GLV_E_UNSUPPORTED);
   assert_non_null(strstr(err.message, "cannot refresh"));
-  static const char mismatch[] =
-      "{\"kind\":\"select\",\"projections\":[],\"source_namespace\":[\"ns\"],\"source_table\":\"t\"}";
-  assert_int_equal(glv_view_def_parse(mismatch, strlen(mismatch), "v", 0, &def, &err), GLV_E_CORRUPT);
+  static const char mismatch[] = "{\"kind\":\"select\",\"projections\":[],\"source_namespace\":["
+                                 "\"ns\"],\"source_table\":\"t\"}";
+  assert_int_equal(glv_view_def_parse(mismatch, strlen(mismatch), "v", 0, &def, &err),
+                   GLV_E_CORRUPT);
   assert_non_null(strstr(err.message, "does not match its source namespace [\"ns\"]"));
 }
 

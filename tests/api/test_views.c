@@ -11,10 +11,12 @@ static void first_light(void **state) {
     suite s;
     suite_open_on(&s, store);
     must(&s, glv_namespace_create(s.conn, ID("ns"), NO_PAIRS, NULL, &s.err));
-    glv_table *people = create_table(&s, ID("ns", "people"), columns, "ada | 36\nbob | 12\ngrace | 85");
+    glv_table *people =
+        create_table(&s, ID("ns", "people"), columns, "ada | 36\nbob | 12\ngrace | 85");
     glv_table *decoy = create_table(&s, ID("people"), columns, "mallory | 42");
-    glv_view *view = create_view(&s, ID("ns", "adults"),
-                                 "SELECT upper(name) AS shout, age + 1 AS next FROM ns.people WHERE age >= 18");
+    glv_view *view =
+        create_view(&s, ID("ns", "adults"),
+                    "SELECT upper(name) AS shout, age + 1 AS next FROM ns.people WHERE age >= 18");
     assert_table(&s, glv_view_table(view), "ADA | 37 | 0\nGRACE | 86 | 2");
     glv_refresh_result r = refresh(&s, view);
     assert_int_equal(r.mode, GLV_REFRESH_NO_OP);
@@ -49,7 +51,8 @@ static void one_refresh_is_one_version(void **state) {
   assert_int_equal(glv_table_version(glv_view_table(view)), 2);
   assert_string_equal(metadata_value(&s, glv_view_table(view), "mv.source_version"), "1");
   assert_string_equal(metadata_value(&s, glv_view_table(view), "mv.view_version"), "2");
-  assert_string_equal(metadata_value(&s, glv_view_table(view), "mv.incarnation"), glv_view_incarnation(view));
+  assert_string_equal(metadata_value(&s, glv_view_table(view), "mv.incarnation"),
+                      glv_view_incarnation(view));
   append_rows(&s, t, columns, "b | 2");
   refresh(&s, view);
   assert_int_equal(glv_table_version(glv_view_table(view)), 3);
@@ -162,16 +165,21 @@ static void sources_are_checked(void **state) {
   rows_stream(s.env, columns, "a | 1", &data);
   must(&s, glv_table_create(s.conn, ID("u"), &data, &unstable, NULL, &s.err));
   def.source_table = "u";
-  must_fail(&s, GLV_E_INVALID_INPUT, "stable row ids", glv_view_create(s.conn, ID("v"), &def, NULL, &view, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "stable row ids",
+            glv_view_create(s.conn, ID("v"), &def, NULL, &view, &s.err));
   def.source_table = "missing";
-  must_fail(&s, GLV_E_TABLE_NOT_FOUND, "missing", glv_view_create(s.conn, ID("v"), &def, NULL, &view, &s.err));
+  must_fail(&s, GLV_E_TABLE_NOT_FOUND, "missing",
+            glv_view_create(s.conn, ID("v"), &def, NULL, &view, &s.err));
   must_fail(&s, GLV_E_TABLE_NOT_FOUND, "v", glv_view_open(s.conn, ID("v"), NULL, &view, &s.err));
-  must_fail(&s, GLV_E_NOT_A_VIEW, "not a materialized view", glv_view_open(s.conn, ID("u"), NULL, &view, &s.err));
-  must_fail(&s, GLV_E_NOT_A_VIEW, "not a materialized view", glv_view_drop(s.conn, ID("u"), NULL, &s.err));
+  must_fail(&s, GLV_E_NOT_A_VIEW, "not a materialized view",
+            glv_view_open(s.conn, ID("u"), NULL, &view, &s.err));
+  must_fail(&s, GLV_E_NOT_A_VIEW, "not a materialized view",
+            glv_view_drop(s.conn, ID("u"), NULL, &s.err));
   glv_table *t = create_table(&s, ID("t"), columns, "a | 1");
   glv_table_free(t);
   def.source_table = "t";
-  must_fail(&s, GLV_E_TABLE_EXISTS, "u", glv_view_create(s.conn, ID("u"), &def, NULL, &view, &s.err));
+  must_fail(&s, GLV_E_TABLE_EXISTS, "u",
+            glv_view_create(s.conn, ID("u"), &def, NULL, &view, &s.err));
   suite_close(&s);
 }
 
@@ -183,7 +191,8 @@ static void direct_writes_are_refused(void **state) {
   glv_table *t = create_table(&s, ID("t"), columns, "a | 1");
   glv_view *view = create_view(&s, ID("v"), "SELECT name FROM t");
   rows_stream(s.env, "name utf8", "x", &data);
-  must_fail(&s, GLV_E_UNSUPPORTED, "cannot add to 'v': it is a materialized view, which only refresh writes",
+  must_fail(&s, GLV_E_UNSUPPORTED,
+            "cannot add to 'v': it is a materialized view, which only refresh writes",
             glv_table_append(glv_view_table(view), &data, NULL, NULL, &s.err));
   glv_write_options repair = GLV_OPTIONS(glv_write_options);
   repair.flags = GLV_WRITE_VIEW;
@@ -220,7 +229,8 @@ static void recreated_sources_and_views(void **state) {
   assert_string_not_equal(glv_view_incarnation(again), token);
   glv_refresh_options options = GLV_OPTIONS(glv_refresh_options);
   options.incarnation = token;
-  must_fail(&s, GLV_E_STALE_VIEW, "dropped and recreated", glv_view_refresh(again, &options, NULL, &s.err));
+  must_fail(&s, GLV_E_STALE_VIEW, "dropped and recreated",
+            glv_view_refresh(again, &options, NULL, &s.err));
   glv_table_free(t);
   glv_view_free(view);
   glv_view_free(again);
@@ -290,13 +300,15 @@ static void a_chain_of_32_views(void **state) {
   glv_table_free(create_table(&s, ID("t"), columns, "a | 1"));
   for (int i = 1; i <= 32; i++) {
     snprintf(name, sizeof name, "v%d", i);
-    i == 1 ? snprintf(query, sizeof query, "SELECT name FROM t") : snprintf(query, sizeof query, "SELECT name FROM v%d", i - 1);
+    i == 1 ? snprintf(query, sizeof query, "SELECT name FROM t")
+           : snprintf(query, sizeof query, "SELECT name FROM v%d", i - 1);
     glv_view_free(create_view(&s, ID(name), query));
   }
   glv_view_def def = GLV_OPTIONS(glv_view_def);
   glv_view *view = NULL;
   def.query = "SELECT name FROM v32";
-  must_fail(&s, GLV_E_INVALID_INPUT, "deeper than 32 views", glv_view_create(s.conn, ID("v33"), &def, NULL, &view, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "deeper than 32 views",
+            glv_view_create(s.conn, ID("v33"), &def, NULL, &view, &s.err));
   suite_close(&s);
 }
 
@@ -350,7 +362,8 @@ static void a_failed_first_fill(void **state) {
   glv_view_def def = GLV_OPTIONS(glv_view_def);
   glv_view *view = NULL;
   def.query = "SELECT 10 / age AS x FROM t";
-  must_fail(&s, GLV_E_SQL_EXEC, "created but is still empty", glv_view_create(s.conn, ID("v"), &def, NULL, &view, &s.err));
+  must_fail(&s, GLV_E_SQL_EXEC, "created but is still empty",
+            glv_view_create(s.conn, ID("v"), &def, NULL, &view, &s.err));
   must(&s, glv_view_open(s.conn, ID("v"), NULL, &view, &s.err));
   assert_int_equal(count_rows(&s, glv_view_table(view)), 0);
   glv_list *list = NULL;

@@ -1,7 +1,7 @@
 /*
- * The process dies at every changing operation of every scenario, and power is lost there: what the disk may hold then is
- * drawn by seed. The state must be the old or the new one; a call that had returned OK is never lost; the next try
- * succeeds.
+ * The process dies at every changing operation of every scenario, and power is lost there: what the
+ * disk may hold then is drawn by seed. The state must be the old or the new one; a call that had
+ * returned OK is never lost; the next try succeeds.
  */
 #include <stdlib.h>
 
@@ -9,10 +9,10 @@
 #include "support/scenario.h"
 
 struct machine {
-  test_env disk;   /* what the machine's operations reach */
-  test_env after;  /* where the states after a loss of power are made */
+  test_env disk;  /* what the machine's operations reach */
+  test_env after; /* where the states after a loss of power are made */
   io_crash *crash;
-  glv_env *env;    /* of the process that dies */
+  glv_env *env; /* of the process that dies */
 };
 
 static void machine_start(struct machine *m) {
@@ -30,12 +30,14 @@ static void machine_stop(struct machine *m) {
   test_env_close(&m->disk);
 }
 
-static void check(const scenario *sc, glv_env *env, const char *root, bool returned_ok, const char *how) {
+static void check(const scenario *sc, glv_env *env, const char *root, bool returned_ok,
+                  const char *how) {
   char state[1024];
   glv_error err = {0};
   scenario_state(env, root, state, sizeof state);
   const bool is_new = strcmp(state, sc->after) == 0;
-  const bool is_old = strcmp(state, sc->before) == 0 || (sc->between != NULL && strcmp(state, sc->between) == 0);
+  const bool is_old =
+      strcmp(state, sc->before) == 0 || (sc->between != NULL && strcmp(state, sc->between) == 0);
   if (!is_new && (returned_ok || !is_old)) {
     fail_msg("%s, %s%s: the state is: %s", sc->name, how, returned_ok ? " after OK" : "", state);
   }
@@ -57,7 +59,8 @@ static bool die_at(const scenario *sc, uint64_t nth, unsigned seeds) {
   for (unsigned seed = 0; seed < seeds; seed++) {
     char path[96];
     snprintf(path, sizeof path, "%s/%u", m.after.root, seed);
-    snprintf(how, sizeof how, "power lost at operation %llu, seed %u", (unsigned long long)nth, seed);
+    snprintf(how, sizeof how, "power lost at operation %llu, seed %u", (unsigned long long)nth,
+             seed);
     io_crash_materialise(m.crash, seed, m.after.env, path);
     check(sc, m.after.env, path, returned_ok, how);
   }
@@ -73,7 +76,8 @@ static void every_operation(void **state) {
   }
 }
 
-/* The model bites: when one sync is skipped, some loss of power loses or tears what was acknowledged. */
+/* The model bites: when one sync is skipped, some loss of power loses or tears what was
+ * acknowledged. */
 static void skipped_syncs_are_noticed(void **state) {
   (void)state;
   const scenario *sc = &scenarios[1]; /* append */
@@ -116,9 +120,10 @@ int main(void) {
   struct CMUnitTest tests[16];
   size_t count = 0;
   for (; count < scenario_count; count++) {
-    tests[count] =
-        (struct CMUnitTest){scenarios[count].name, every_operation, NULL, NULL, (void *)(uintptr_t)&scenarios[count]};
+    tests[count] = (struct CMUnitTest){scenarios[count].name, every_operation, NULL, NULL,
+                                       (void *)(uintptr_t)&scenarios[count]};
   }
-  tests[count++] = (struct CMUnitTest){"skipped syncs are noticed", skipped_syncs_are_noticed, NULL, NULL, NULL};
+  tests[count++] =
+      (struct CMUnitTest){"skipped syncs are noticed", skipped_syncs_are_noticed, NULL, NULL, NULL};
   return _cmocka_run_group_tests("crashes", tests, count, NULL, NULL);
 }

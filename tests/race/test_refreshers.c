@@ -1,7 +1,7 @@
 /*
- * Writers and refreshers at once, in threads of one environment (which wait for each other) and of another one (which
- * conflict, as processes would). No row of the view is lost or doubled, no append is lost, losers get the documented
- * error.
+ * Writers and refreshers at once, in threads of one environment (which wait for each other) and of
+ * another one (which conflict, as processes would). No row of the view is lost or doubled, no
+ * append is lost, losers get the documented error.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -78,7 +78,8 @@ static void check_result(suite *s, int expected) {
   assert_int_equal(count_rows(s, table), expected);
   assert_int_equal(count_rows(s, glv_view_table(view)), expected);
   struct ArrowArrayStream out;
-  must(s, glv_query(s->conn, "SELECT __source_row_id FROM v ORDER BY __source_row_id", NULL, &out, &s->err));
+  must(s, glv_query(s->conn, "SELECT __source_row_id FROM v ORDER BY __source_row_id", NULL, &out,
+                    &s->err));
   char *text = rows_text(s->env, &out);
   long last = -1;
   for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
@@ -102,8 +103,11 @@ static void writers_and_refreshers(void **state) {
   struct shared shared = {.root = s.t.root, .appends = appends, .writers_left = WRITERS};
   struct worker workers[WRITERS + REFRESHERS];
   for (int i = 0; i < WRITERS + REFRESHERS; i++) {
-    workers[i] = (struct worker){.shared = &shared, .env = i % 2 == 0 ? s.env : other, .number = i + 1};
-    assert_int_equal(pthread_create(&workers[i].thread, NULL, i < WRITERS ? write_rows : refresh_view, &workers[i]), 0);
+    workers[i] =
+        (struct worker){.shared = &shared, .env = i % 2 == 0 ? s.env : other, .number = i + 1};
+    assert_int_equal(pthread_create(&workers[i].thread, NULL,
+                                    i < WRITERS ? write_rows : refresh_view, &workers[i]),
+                     0);
   }
   for (int i = 0; i < WRITERS + REFRESHERS; i++) {
     pthread_join(workers[i].thread, NULL);
@@ -126,7 +130,8 @@ static void *drop_view(void *argument) {
   return NULL;
 }
 
-/* A drop cancels the refresh that runs in its environment, waits for it, and leaves nothing behind. */
+/* A drop cancels the refresh that runs in its environment, waits for it, and leaves nothing behind.
+ */
 static void a_drop_cancels_the_refresh(void **state) {
   (void)state;
   for (int round = 0; round < 5; round++) {
