@@ -72,10 +72,39 @@ static glv_status bind_map(function_binding *b, glv_error *err) {
 
 /* ---- two numbers ---- */
 
+/* The reference replaces power(x, 0) by 1 and log(b, 1) by 0 while planning, for null x and b, too.
+ * (-0.0 is not 0 there.) */
+static bool is_fixed(const operand *arguments, double second) {
+  const operand *o = &arguments[1];
+  if (arguments[0].is_scalar || !o->is_scalar || !array_is_valid(&o->a, 0)) {
+    return false;
+  }
+  const double value = o->a.type->kind == TYPE_FLOAT32 ? (double)ARRAY_VALUES(&o->a, float)[0]
+                                                       : ARRAY_VALUES(&o->a, double)[0];
+  return value == second && !signbit(value);
+}
+
+static glv_status fill(const function_frame *f, double value, size_t rows, array *ret,
+                       glv_error *err) {
+  void *values;
+  TRY(kernel_begin(f->env, f->binding->result, NULL, 0, rows, ret, &values, err));
+  for (size_t i = 0; i < rows; i++) {
+    if (f->binding->result->kind == TYPE_FLOAT32) {
+      ((float *)values)[i] = (float)value;
+    } else {
+      ((double *)values)[i] = value;
+    }
+  }
+  return GLV_OK;
+}
+
 static glv_status kernel_log(const function_frame *f, const operand *arguments, size_t rows,
                              array *ret, glv_error *err) {
   if (f->binding->count == 1) {
     return map_floats(f, arguments, log_ten64, log_ten32, rows, ret, err);
+  }
+  if (is_fixed(arguments, 1)) {
+    return fill(f, 0, rows, ret, err);
   }
   CLEANUP(array_unref) array a = {0};
   void *values;
@@ -109,6 +138,9 @@ static glv_status bind_log(function_binding *b, glv_error *err) {
 
 static glv_status kernel_power(const function_frame *f, const operand *arguments, size_t rows,
                                array *ret, glv_error *err) {
+  if (is_fixed(arguments, 0)) {
+    return fill(f, 1, rows, ret, err);
+  }
   CLEANUP(array_unref) array a = {0};
   void *values;
   TRY(kernel_begin(f->env, f->binding->result, arguments, 2, rows, &a, &values, err));
