@@ -150,6 +150,23 @@ static size_t count_short(const text_view *v, size_t first, size_t count) {
   return n;
 }
 
+/* Ends of decoded values, from the positions in their common output. @return true when one of them
+ * lies inside an escape. */
+#define DEFINE_ENDS(TO)                                                                            \
+  static bool put_ends##TO(text_view v, size_t first, size_t count, const uint32_t *positions,     \
+                           size_t from, int##TO##_t *restrict ends) {                              \
+    const uint64_t start = text_offset(&v, first);                                                 \
+    bool inside = false;                                                                           \
+    for (size_t i = 0; i < count; i++) {                                                           \
+      const uint32_t end = positions[text_offset(&v, first + i + 1) - start];                      \
+      inside |= end == FSST_INSIDE;                                                                \
+      ends[i] = (int##TO##_t)(from + end);                                                         \
+    }                                                                                              \
+    return inside;                                                                                 \
+  }
+DEFINE_ENDS(32)
+DEFINE_ENDS(64)
+
 /* A few neighbouring coded values, `done` rows behind the last finished one. */
 static glv_status append_short(sink *s, const text_view *v, const fsst_table *symbols, size_t first,
                                size_t count, size_t done, glv_error *err) {
@@ -159,18 +176,12 @@ static glv_status append_short(sink *s, const text_view *v, const fsst_table *sy
   TRY(sink_text_reserve(s, code.size * FSST_SYMBOL_BYTES, err));
   TRY(fsst_decode_run(symbols, code, s->data->data + s->data_size, positions, err));
   const size_t from = s->data_size;
-  uint32_t inside = 0;
-  for (size_t i = 0; i < count; i++) {
-    const uint32_t end = positions[text_offset(v, first + i + 1) - start];
-    inside |= end == FSST_INSIDE;
-    s->data_size = from + end;
-    sink_text_end(s, done + i);
-  }
-  if (inside != 0) {
-    s->data_size = from;
-    return FAIL(err, GLV_E_CORRUPT, "fsst: a value ends inside an escape");
-  }
-  return GLV_OK;
+  uint8_t *ends = s->values->data + (s->filled + done + 1) * s->s.offset_width;
+  const bool inside = s->s.offset_width == 4
+                          ? put_ends32(*v, first, count, positions, from, (int32_t *)(void *)ends)
+                          : put_ends64(*v, first, count, positions, from, (int64_t *)(void *)ends);
+  s->data_size = from + positions[code.size];
+  return inside ? FAIL(err, GLV_E_CORRUPT, "fsst: a value ends inside an escape") : GLV_OK;
 }
 
 static glv_status append_coded_run(sink *s, const text_view *v, const fsst_table *symbols,
