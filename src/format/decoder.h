@@ -35,8 +35,9 @@ void decoder_dispose(decoder *d); /* usable with CLEANUP */
 glv_status decoder_reserve(decoder *d, scratch *s, size_t size, glv_error *err);
 /** Ranges closer than this are read together. */
 #define FETCH_GAP ((uint64_t)16 << 10)
-/** A read of several ranges ends at about this size. */
-#define FETCH_BYTES ((uint64_t)512 << 10)
+/** A read of several ranges ends at about this size: small enough to stay in the cache until it is
+ * decoded. */
+#define FETCH_BYTES ((uint64_t)128 << 10)
 
 /** Read a range of the file into raw[0..size). Errors: GLV_E_IO, GLV_E_NOMEM. */
 glv_status decoder_fetch(decoder *d, uint64_t offset, size_t size, span *ret, glv_error *err);
