@@ -45,8 +45,7 @@ static void must(glv_status status) {
   }
 }
 
-/* ---- rows in memory
- * -------------------------------------------------------------------------------------------- */
+/* ---- rows in memory ---- */
 
 static void load(const char *path) {
   static buf bytes;
@@ -77,9 +76,7 @@ static struct ArrowArrayStream rows(void) {
   return stream;
 }
 
-/* ---- handles
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- handles ---- */
 
 static glv_id id_of(const char *name) {
   static const char *part[1];
@@ -118,9 +115,7 @@ static uint64_t drain(struct ArrowArrayStream *stream) {
   return count;
 }
 
-/* ---- commands
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- commands ---- */
 
 static uint64_t create(const char *name) {
   glv_table *table = NULL;

@@ -10,8 +10,7 @@
 
 #include <glaive/glaive.h>
 
-/* ---- rows as an Arrow stream: one int32 column `age`
- * ---------------------------------------------------------- */
+/* ---- rows as an Arrow stream: one int32 column `age` ---- */
 
 struct ages {
   const int32_t *values;
@@ -105,9 +104,7 @@ static struct ArrowArrayStream stream_of(struct ages *ages) {
                                    .private_data = ages};
 }
 
-/* ---- the example
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- the example ---- */
 
 static glv_error error;
 

@@ -68,8 +68,7 @@ GLV_API uint32_t glv_version_number(void);
  */
 GLV_API void glv_buf_dispose(glv_buf *text);
 
-/* ---- cancellation
- * ------------------------------------------------------------------------------------------- */
+/* ---- cancellation ---- */
 
 /**
  * Make a token that can stop calls which carry it in their options.
@@ -96,8 +95,7 @@ GLV_API void glv_cancel_request(glv_cancel *cancel);
  */
 GLV_API void glv_cancel_free(glv_cancel *cancel);
 
-/* ---- options of many calls
- * ---------------------------------------------------------------------------------- */
+/* ---- options of many calls ---- */
 
 /** Options of calls that have no others. */
 typedef struct glv_call_options {
@@ -127,8 +125,7 @@ typedef struct glv_page_options {
 #define GLV_PAGE_LIMIT 1u     /**< `limit` is set (it may be 0) */
 #define GLV_PAGE_RECURSIVE 2u /**< views: child namespaces too */
 
-/* ---- connections
- * -------------------------------------------------------------------------------------------- */
+/* ---- connections ---- */
 
 /** Options of glv_connect and glv_connect_namespace. */
 typedef struct glv_connect_options {
@@ -191,9 +188,7 @@ GLV_API int glv_conn_is_remote(const glv_conn *conn);
  */
 GLV_API void glv_conn_free(glv_conn *conn);
 
-/* ---- lists
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- lists ---- */
 
 /**
  * Number of names in a list.
@@ -257,8 +252,7 @@ GLV_API const char *glv_list_token(const glv_list *list);
  */
 GLV_API void glv_list_free(glv_list *list);
 
-/* ---- namespaces
- * --------------------------------------------------------------------------------------------- */
+/* ---- namespaces ---- */
 
 /**
  * Create a namespace.

@@ -61,9 +61,7 @@ void glv_conn_free(glv_conn *conn) {
   }
 }
 
-/* ---- lists
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- lists ---- */
 
 static const list_entry *entry_at(const glv_list *list, size_t index) {
   return list != NULL && index < list->count ? &list->entries[index] : NULL;
@@ -95,8 +93,7 @@ const char *glv_list_token(const glv_list *list) { return list != NULL ? list->t
 
 void glv_list_free(glv_list *list) { list_free(list); }
 
-/* ---- namespaces
- * --------------------------------------------------------------------------------------------- */
+/* ---- namespaces ---- */
 
 glv_status glv_namespace_create(glv_conn *conn, glv_id ns, glv_pairs properties,
                                 const glv_call_options *options, glv_error *err) {

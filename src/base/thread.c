@@ -214,8 +214,7 @@ glv_status task_wait(glv_env *env, task *t, glv_error *err) {
   return t->status;
 }
 
-/* ---- parallel_for
- * -------------------------------------------------------------------------------------------- */
+/* ---- parallel_for ---- */
 
 struct loop {
   glv_status (*body)(void *context, size_t i, glv_error *err);

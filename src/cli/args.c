@@ -30,9 +30,7 @@ static const struct {
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
-/* ---- help
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- help ---- */
 
 static void print_command_line(FILE *out, const command *k) {
   fprintf(out, "glaive %s%s%s%s%s", k->group != NULL ? k->group : "", k->group != NULL ? " " : "",
@@ -82,8 +80,7 @@ static void print_command_help(FILE *out, const command *k) {
   }
 }
 
-/* ---- looking up
- * --------------------------------------------------------------------------------------------- */
+/* ---- looking up ---- */
 
 static const option_spec *spec_at(const command *k, size_t i) {
   const size_t own = k != NULL ? k->option_count : 0;
@@ -128,9 +125,7 @@ bool cli_number(cli *c, const char *name, uint64_t *ret) {
   return false;
 }
 
-/* ---- parsing
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- parsing ---- */
 
 /* Words in argv order; the command's own words and the options are taken out of it. */
 struct words {

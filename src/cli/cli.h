@@ -162,17 +162,22 @@ bool cli_open_rows(cli *c, const char *path, const char *format, const struct Ar
 
 /* ---- progress ---- */
 
-/** A line on stderr that is redrawn in place; silent unless stderr is a terminal and --json was not
- * given. */
+/**
+ * A bar on stderr that is redrawn in place; silent unless stderr is a terminal and --json was not
+ * given. With a total it shows the part that is done, else what is known: rows and time.
+ */
 typedef struct progress {
   bool visible;
   const char *what;
-  uint64_t done;
+  uint64_t rows;     /* that have passed */
+  uint64_t position; /* of total, for instance bytes of a file */
+  uint64_t total;    /* 0 = unknown */
   int64_t started_ns;
   int64_t drawn_ns;
 } progress;
 void progress_start(cli *c, progress *p, const char *what);
-void progress_add(progress *p, uint64_t rows);
+/** More rows have passed; position counts in the unit of the total. */
+void progress_add(progress *p, uint64_t rows, uint64_t position);
 void progress_end(progress *p);
 
 #endif

@@ -13,9 +13,7 @@ static glv_table *open_table(cli *c, glv_id *ret_id) {
   return table;
 }
 
-/* ---- import
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- import ---- */
 
 /* The format given, or meant by the file's name; NULL after a usage error. */
 static const char *import_format(cli *c, const char *path) {
@@ -116,9 +114,7 @@ static int import(cli *c) {
                                : import_new(c, id, path, format);
 }
 
-/* ---- reading
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static int export(cli *c) {
   const char *path = c->arguments[1];

@@ -4,9 +4,7 @@
 
 #include "cli/cli.h"
 
-/* ---- create
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- create ---- */
 
 static bool projections_of(cli *c, const option_value *given, glv_pairs *ret) {
   glv_pair *pairs = ARENA_ARRAY(&c->memory, glv_pair, given->count);
@@ -136,8 +134,7 @@ static int create(cli *c) {
   return cli_print_json(c, o);
 }
 
-/* ---- list and describe
- * -------------------------------------------------------------------------------------- */
+/* ---- list and describe ---- */
 
 /* One entry of `view list --json`; NULL = no memory. */
 static json *entry_json(cli *c, const glv_list *list, size_t i) {
@@ -324,8 +321,7 @@ static int describe(cli *c) {
   return code;
 }
 
-/* ---- refresh and drop
- * --------------------------------------------------------------------------------------- */
+/* ---- refresh and drop ---- */
 
 /* @return -1, or an exit code. */
 static int read_refresh(cli *c, glv_refresh_options *options) {

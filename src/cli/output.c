@@ -6,9 +6,7 @@
 
 enum { MAX_CELL_WIDTH = 60, JSON_DIGITS = 15 };
 
-/* ---- JSON
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ---- */
 
 int cli_print_json(cli *c, json *document) {
   CLEANUP(js_cleanup) json *owned = document;
@@ -124,9 +122,7 @@ int cli_print_names(cli *c, const glv_list *list) {
   return c->json ? cli_print_json(c, array) : EXIT_DONE;
 }
 
-/* ---- text
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 const char *cli_count(cli *c, uint64_t number) {
   char digits[32];

@@ -15,13 +15,26 @@ static int64_t now_ns(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void draw(progress *p, int64_t now) {
-  const double seconds = (double)(now - p->started_ns) / 1e9;
-  if (p->done > 0) {
-    fprintf(stderr, "\r\033[K%s: %" PRIu64 " rows, %.1f s", p->what, p->done, seconds);
-  } else {
-    fprintf(stderr, "\r\033[K%s ...", p->what);
+static void draw_bar(const progress *p) {
+  enum { BAR_WIDTH = 30 };
+  const uint64_t part = p->position < p->total ? p->position : p->total;
+  const int filled = (int)((double)part / (double)p->total * BAR_WIDTH);
+  fputs(" [", stderr);
+  for (int i = 0; i < BAR_WIDTH; i++) {
+    fputc(i < filled ? '#' : '.', stderr);
   }
+  fprintf(stderr, "] %3d %%", (int)((double)part / (double)p->total * 100));
+}
+
+static void draw(progress *p, int64_t now) {
+  fprintf(stderr, "\r\033[K%s", p->what);
+  if (p->total > 0) {
+    draw_bar(p);
+  }
+  if (p->rows > 0) {
+    fprintf(stderr, " %" PRIu64 " rows", p->rows);
+  }
+  fprintf(stderr, " %.1f s", (double)(now - p->started_ns) / 1e9);
   fflush(stderr);
   p->drawn_ns = now;
 }
@@ -34,9 +47,10 @@ void progress_start(cli *c, progress *p, const char *what) {
   }
 }
 
-void progress_add(progress *p, uint64_t rows) {
+void progress_add(progress *p, uint64_t rows, uint64_t position) {
   enum { INTERVAL_NS = 100000000 };
-  p->done += rows;
+  p->rows += rows;
+  p->position = position;
   if (p->visible) {
     const int64_t now = now_ns();
     if (now - p->drawn_ns >= INTERVAL_NS) {

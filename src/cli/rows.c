@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "arrow/cdata.h"
@@ -16,9 +17,7 @@
 
 enum { COPY_BYTES = 1 << 16 };
 
-/* ---- files in
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- files in ---- */
 
 static glv_status io_failed(const char *what, const char *path, glv_error *err) {
   const int number = errno;
@@ -51,32 +50,34 @@ static glv_status write_all(int fd, const char *path, const void *data, size_t s
   return GLV_OK;
 }
 
+/* What text_source.open needs; lives in the memory of the run. */
+struct input_file {
+  glv_env *env;
+  const char *path;    /* as the user wrote it, for messages */
+  int spooled;         /* descriptor of the copy of stdin, or -1 */
+  uint64_t size_bytes; /* 0 = unknown */
+  uint64_t read_bytes; /* in the present pass */
+};
+
 /* One reading of a file. */
 struct file_source {
-  glv_env *env;
-  const char *path;
+  struct input_file *input;
   int fd;
 };
 
 static glv_status source_read(void *context, void *data, size_t size, size_t *ret_read,
                               glv_error *err) {
   struct file_source *f = context;
-  return read_some(f->fd, f->path, data, size, ret_read, err);
+  TRY(read_some(f->fd, f->input->path, data, size, ret_read, err));
+  f->input->read_bytes += *ret_read;
+  return GLV_OK;
 }
 
 static void source_dispose(void *context) {
   struct file_source *f = context;
-  glv_env *env = f->env;
   close(f->fd);
-  mem_free(env, f);
+  mem_free(f->input->env, f);
 }
-
-/* What text_source.open needs; lives in the memory of the run. */
-struct input_file {
-  glv_env *env;
-  const char *path; /* as the user wrote it, for messages */
-  int spooled;      /* descriptor of the copy of stdin, or -1 */
-};
 
 static glv_status input_open(void *context, byte_source *ret, glv_error *err) {
   struct input_file *input = context;
@@ -84,7 +85,8 @@ static glv_status input_open(void *context, byte_source *ret, glv_error *err) {
   if (f == NULL) {
     return error_nomem(err, sizeof *f);
   }
-  *f = (struct file_source){input->env, input->path, -1};
+  *f = (struct file_source){input, -1};
+  input->read_bytes = 0;
   if (input->spooled >= 0) {
     f->fd = dup(input->spooled);
     if (f->fd >= 0 && lseek(f->fd, 0, SEEK_SET) < 0) {
@@ -98,6 +100,10 @@ static glv_status input_open(void *context, byte_source *ret, glv_error *err) {
     const glv_status status = io_failed("cannot open", input->path, err);
     mem_free(input->env, f);
     return status;
+  }
+  struct stat about;
+  if (fstat(f->fd, &about) == 0 && S_ISREG(about.st_mode)) {
+    input->size_bytes = (uint64_t)about.st_size;
   }
   *ret = (byte_source){source_read, source_dispose, f};
   return GLV_OK;
@@ -123,9 +129,7 @@ static glv_status spool_stdin(struct input_file *input, glv_error *err) {
   return status;
 }
 
-/* ---- readers
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- readers ---- */
 
 /* --types C=T ... */
 static bool read_types(cli *c, text_read_options *options) {
@@ -175,14 +179,15 @@ struct watched_reader {
   glv_env *env;
   batch_reader inner;
   progress line;
-  int spooled;
+  struct input_file *input;
 };
 
 static glv_status watched_next(void *state, batch *ret, bool *ret_end, glv_error *err) {
   struct watched_reader *w = state;
   TRY(w->inner.next(w->inner.state, ret, ret_end, err));
   if (!*ret_end) {
-    progress_add(&w->line, ret->length);
+    w->line.total = w->input->size_bytes;
+    progress_add(&w->line, ret->length, w->input->read_bytes);
   }
   return GLV_OK;
 }
@@ -192,20 +197,20 @@ static void watched_dispose(void *state) {
   glv_env *env = w->env;
   progress_end(&w->line);
   batch_reader_dispose(&w->inner);
-  if (w->spooled >= 0) {
-    close(w->spooled);
+  if (w->input->spooled >= 0) {
+    close(w->input->spooled);
   }
   mem_free(env, w);
 }
 
-/* Takes over inner and the descriptor. */
-static glv_status watch(cli *c, batch_reader *inner, int spooled, batch_reader *ret) {
+/* Takes over inner and the spooled descriptor. */
+static glv_status watch(cli *c, batch_reader *inner, struct input_file *input, batch_reader *ret) {
   struct watched_reader *w = mem_alloc(c->env, sizeof *w);
   if (w == NULL) {
     batch_reader_dispose(inner);
     return error_nomem(&c->error, sizeof *w);
   }
-  *w = (struct watched_reader){.env = c->env, .inner = *inner, .spooled = spooled};
+  *w = (struct watched_reader){.env = c->env, .inner = *inner, .input = input};
   progress_start(c, &w->line, "reading");
   *ret = (batch_reader){schema_ref(inner->schema), watched_next, watched_dispose, w};
   return GLV_OK;
@@ -220,7 +225,8 @@ static glv_status open_rows(cli *c, const char *path, const char *format,
     return error_nomem(&c->error, sizeof *input);
   }
   const bool is_stdin = strcmp(path, "-") == 0;
-  *input = (struct input_file){c->env, is_stdin ? "standard input" : path, -1};
+  *input =
+      (struct input_file){.env = c->env, .path = is_stdin ? "standard input" : path, .spooled = -1};
   if (is_stdin) {
     TRY(spool_stdin(input, &c->error));
   }
@@ -230,7 +236,7 @@ static glv_status open_rows(cli *c, const char *path, const char *format,
   const text_source source = {input->path, input_open, input};
   TRY(strcmp(format, "arrow") == 0 ? open_ipc(c, input, &reader)
                                    : open_text(c, format, source, wanted, &reader));
-  TRY(watch(c, &reader, input->spooled, &reader));
+  TRY(watch(c, &reader, input, &reader));
   return cdata_export_stream(c->env, &reader, ret, &c->error);
 }
 
@@ -239,8 +245,7 @@ bool cli_open_rows(cli *c, const char *path, const char *format, const struct Ar
   return open_rows(c, path, format, columns, ret) == GLV_OK;
 }
 
-/* ---- files out
- * ---------------------------------------------------------------------------------------------- */
+/* ---- files out ---- */
 
 struct output_file {
   int fd;

@@ -25,7 +25,7 @@ glv_status constant_write_null(const page_input *in, page_output *out, glv_error
   return write_layout(&constant, out, err);
 }
 
-/* ---- lists without items ------------------------------------------------------------------- */
+/* ---- lists without items ---- */
 
 static bool list_is_empty(const page_run *r, unsigned offset_width, size_t row) {
   if (offset_width == 8) {
@@ -82,7 +82,7 @@ glv_status constant_write_lists(const page_input *in, page_output *out, glv_erro
   return write_layout(&constant, out, err);
 }
 
-/* ---- one value ----------------------------------------------------------------------------- */
+/* ---- one value ---- */
 
 /* The value that all valid rows have: bytes, or nothing when they differ. */
 struct common {

@@ -49,7 +49,7 @@ static void tail_dispose(struct tail *t) {
 
 static uint64_t tail_position(const struct tail *t) { return t->w->position + t->bytes.size; }
 
-/* ---- schema -------------------------------------------------------------------------------- */
+/* ---- schema ---- */
 
 static glv_status add_descriptor(struct tail *t, glv_error *err) {
   Lance__File__Schema stored;
@@ -65,7 +65,7 @@ static glv_status add_descriptor(struct tail *t, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- columns ------------------------------------------------------------------------------- */
+/* ---- columns ---- */
 
 /* A copy that a message may point to. */
 static glv_status copy_bytes(arena *a, str from, ProtobufCBinaryData *ret, glv_error *err) {
@@ -136,7 +136,7 @@ static glv_status add_column(struct tail *t, column_writer *c, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- tables and footer --------------------------------------------------------------------- */
+/* ---- tables and footer ---- */
 
 static glv_status add_range(struct tail *t, file_range range, glv_error *err) {
   uint8_t entry[TABLE_ENTRY];

@@ -62,7 +62,7 @@ static glv_status init(const page_input *in, dictionary *d, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- keys and hashes ----------------------------------------------------------------------- */
+/* ---- keys and hashes ---- */
 
 static inline text_key key_of(str value) {
   const char *text = value.data;
@@ -111,7 +111,7 @@ static inline bool is_confirmed(const dictionary *d, uint32_t number, text_key k
   return str_equal(str_slice(d->text.data + begin, end - begin), value);
 }
 
-/* ---- the table ----------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static inline uint32_t slot_of(uint32_t hash, uint32_t number) {
   return hash >> NUMBER_BITS << NUMBER_BITS | number;
@@ -188,7 +188,7 @@ static bool look_up(dictionary *d, uint32_t hash, text_key k, str value, uint32_
   return true;
 }
 
-/* ---- groups of rows ------------------------------------------------------------------------ */
+/* ---- groups of rows ---- */
 
 struct group {
   size_t count;

@@ -8,7 +8,7 @@
 
 enum { FEWEST_ROWS = 100 };
 
-/* ---- the block ----------------------------------------------------------------------------- */
+/* ---- the block ---- */
 
 static size_t block_size(const dictionary *d, unsigned offset_width) {
   return (size_t)offset_width * (2 + d->count + 1) + d->text.size;
@@ -50,7 +50,7 @@ static glv_status squeeze(buf *block, bool *ret_done, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- the page ------------------------------------------------------------------------------ */
+/* ---- the page ---- */
 
 static unsigned number_bits(size_t count) { return count <= 256 ? 8 : count <= 65536 ? 16 : 32; }
 

@@ -18,7 +18,7 @@ enum {
   GLOBAL_ALIGN = 64,
 };
 
-/* ---- opening ------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static void reader_free(file_reader *r) {
   glv_env *env = r->env;
@@ -201,7 +201,7 @@ glv_status file_reader_open(glv_env *env, void *dir, const char *name, file_read
   return GLV_OK;
 }
 
-/* ---- what the metadata says ---------------------------------------------------------------- */
+/* ---- what the metadata says ---- */
 
 format_version file_reader_version(const file_reader *r) { return r->footer.version; }
 uint64_t file_reader_rows(const file_reader *r) { return r->rows; }
@@ -273,7 +273,7 @@ glv_status file_reader_global(file_reader *r, uint32_t index, size_t max_size, b
   return GLV_OK;
 }
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 /* The page that holds a row. */
 static size_t page_of(const column_state *c, uint64_t row) {

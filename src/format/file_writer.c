@@ -39,7 +39,7 @@ struct page_job {
   size_t piece_count;
 };
 
-/* ---- jobs ---------------------------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 static void drop_pieces(glv_env *env, array *pieces, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -181,7 +181,7 @@ static glv_status close_page(file_writer *w, size_t column, glv_error *err) {
   return submit(w, job, err);
 }
 
-/* ---- taking batches ------------------------------------------------------------------------ */
+/* ---- taking batches ---- */
 
 static glv_status keep(file_writer *w, column_writer *c, const array *a, size_t first, size_t rows,
                        glv_error *err) {
@@ -303,7 +303,7 @@ glv_status file_writer_write(file_writer *w, const batch *b, glv_error *err) {
 
 uint64_t file_writer_rows(const file_writer *w) { return w->rows; }
 
-/* ---- beginning and end --------------------------------------------------------------------- */
+/* ---- beginning and end ---- */
 
 static void free_writer(file_writer *w) {
   while (w->first != NULL) {
@@ -441,7 +441,7 @@ glv_status file_writer_finish(file_writer *w, file_written *ret, glv_error *err)
   return status;
 }
 
-/* ---- for the globals callback -------------------------------------------------------------- */
+/* ---- for the globals callback ---- */
 
 const file_summary *file_writer_summary(const file_writer *w) { return &w->summary.view; }
 

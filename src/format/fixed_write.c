@@ -12,7 +12,7 @@
 
 enum { FLAT_CHUNK_BITS = 32 * 1024 * 8 };
 
-/* ---- where values come from ---------------------------------------------------------------- */
+/* ---- where values come from ---- */
 
 void value_source_start(value_source *s, const page_input *in) {
   s->cursor = page_cursor_at_start(in);
@@ -39,7 +39,7 @@ const uint8_t *value_source_next(value_source *s, size_t count, uint8_t *scratch
   return scratch;
 }
 
-/* ---- bit packing --------------------------------------------------------------------------- */
+/* ---- bit packing ---- */
 
 /* Room for what is produced or copied before it is packed; aligned for every word. */
 typedef union scratch_group {
@@ -117,7 +117,7 @@ static glv_status try_packed(mini_page *m, value_source *s, page_output *out, bo
   return status;
 }
 
-/* ---- flat ---------------------------------------------------------------------------------- */
+/* ---- flat ---- */
 
 struct flat {
   const page_input *in;

@@ -26,7 +26,7 @@ static glv_status write_layout(const page_input *in, Lance__Encodings21__FullZip
       out, zip->layers != NULL && zip->value_compression != NULL ? &layout : NULL, err);
 }
 
-/* ---- fixed width --------------------------------------------------------------------------- */
+/* ---- fixed width ---- */
 
 static void copy_all(const page_input *in, uint8_t *at) {
   const size_t width = in->leaf->width;
@@ -80,7 +80,7 @@ glv_status fullzip_write_fixed(const page_input *in, page_output *out, glv_error
   return write_layout(in, &zip, out, err);
 }
 
-/* ---- variable width ------------------------------------------------------------------------ */
+/* ---- variable width ---- */
 
 /* The values one after another: as they are, or compressed in advance. */
 struct zip_values {

@@ -48,7 +48,7 @@ static bool is_packed(const lance_field *f) {
          is_true(metadata_get(f->arrow.metadata, STR("lance-encoding:packed"), NULL));
 }
 
-/* ---- from messages ------------------------------------------------------------------------- */
+/* ---- from messages ---- */
 
 static str id_key(const int32_t *id) { return str_slice((const char *)id, sizeof *id); }
 
@@ -198,7 +198,7 @@ glv_status lance_schema_from_messages(arena *a, Lance__File__Field *const *messa
   return GLV_OK;
 }
 
-/* ---- to messages --------------------------------------------------------------------------- */
+/* ---- to messages ---- */
 
 static glv_status write_metadata(arena *a, metadata m, Lance__File__Field *to, glv_error *err) {
   to->metadata = ARENA_ARRAY(a, Lance__File__BytesEntry *, m.count);
@@ -297,7 +297,7 @@ glv_status lance_schema_to_messages(arena *a, const lance_schema *s, Lance__File
   return GLV_OK;
 }
 
-/* ---- looking around ------------------------------------------------------------------------ */
+/* ---- looking around ---- */
 
 static size_t visit_leaves(const lance_field *fields, size_t count, const lance_field **ret,
                            size_t room, size_t at) {

@@ -206,7 +206,7 @@ glv_status logical_type_parse(arena *a, str text, const type **ret, glv_error *e
   return parse(a, text, 0, ret, err);
 }
 
-/* ---- printing ------------------------------------------------------------------------------ */
+/* ---- printing ---- */
 
 static const char *simple_text(type_kind kind) {
   if (kind == TYPE_UTF8_VIEW) { /* views are stored as what they view */

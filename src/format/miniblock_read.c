@@ -68,7 +68,7 @@ static size_t cut(const mini_layout *m, const wanted *w, size_t *at, chunk_task 
   return count;
 }
 
-/* ---- one chunk ----------------------------------------------------------------------------- */
+/* ---- one chunk ---- */
 
 typedef struct chunk_view {
   size_t rows;
@@ -273,7 +273,7 @@ static glv_status read_chunk(decoder *d, const mini_layout *m, const chunk_task 
   return GLV_OK;
 }
 
-/* ---- many chunks --------------------------------------------------------------------------- */
+/* ---- many chunks ---- */
 
 /* How many tasks from the first on are read with one call. */
 static size_t group(const mini_layout *m, const chunk_task *tasks, size_t count) {

@@ -150,7 +150,7 @@ static glv_status write_layout(const mini_page *m, page_output *out, glv_error *
   return page_output_layout(out, complete ? &layout : NULL, err);
 }
 
-/* ---- general compression of the first value buffer ----------------------------------------- */
+/* ---- general compression of the first value buffer ---- */
 
 /* Compressed chunks waiting to be copied into the page. */
 struct squeezed {

@@ -105,7 +105,7 @@ void page_cleanup(page **p);
 /** Decode rows of a page into s and advance it. w: rows of the page. Errors: as page_load. */
 glv_status page_read(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err);
 
-/* ---- the layouts; each load fills its member of p, whose rows and arena are set ------------- */
+/* ---- the layouts; each load fills its member of p, whose rows and arena are set ---- */
 
 glv_status mini_load(decoder *d, format_version version, const page_place *where,
                      const Lance__Encodings21__MiniBlockLayout *m, page *p, glv_error *err);

@@ -61,7 +61,7 @@ glv_status page_output_layout(page_output *o, const layout_message *m, glv_error
   return pb_pack(&m->base, &o->layout, err);
 }
 
-/* ---- messages ------------------------------------------------------------------------------ */
+/* ---- messages ---- */
 
 /* An encoding of one kind; the caller fills in the member of that kind. */
 static encoding_message *

@@ -16,7 +16,7 @@
 typedef Lance__Encodings21__CompressiveEncoding encoding_message;
 typedef Lance__Encodings21__PageLayout layout_message;
 
-/* ---- what is written: leaves and the rows of a page ---------------------------------------- */
+/* ---- what is written: leaves and the rows of a page ---- */
 
 enum leaf_form {
   LEAF_NULL,     /* the type `null`: no values */
@@ -136,7 +136,7 @@ static inline bool page_run_is_valid(const page_run *r, size_t i) {
   return r->validity == NULL || bit_get(r->validity, r->validity_first + i);
 }
 
-/* ---- what comes out ------------------------------------------------------------------------ */
+/* ---- what comes out ---- */
 
 enum { PAGE_MAX_BUFFERS = 4, PAGE_ALIGN = 64, PAGE_MAX_GAPS = PAGE_MAX_BUFFERS * PAGE_ALIGN };
 
@@ -184,7 +184,7 @@ glv_status page_output_add(page_output *o, size_t size, uint8_t **ret, glv_error
 /** Serialize the layout; NULL stands for a message that there was no memory for. */
 glv_status page_output_layout(page_output *o, const layout_message *m, glv_error *err);
 
-/* ---- messages; all return NULL when there is no memory or an argument is NULL ---------------- */
+/* ---- messages; all return NULL when there is no memory or an argument is NULL ---- */
 
 encoding_message *encoding_flat(arena *a, uint64_t bits);
 encoding_message *encoding_variable(arena *a, uint64_t offset_bits);
@@ -198,7 +198,7 @@ encoding_message *encoding_of_leaf(arena *a, const page_leaf *leaf, bool has_ite
 /** The one layer of a page without lists. */
 Lance__Encodings21__RepDefLayer *layout_item_layer(arena *a, bool has_nulls);
 
-/* ---- pages --------------------------------------------------------------------------------- */
+/* ---- pages ---- */
 
 /**
  * Encode a page: choose (lance-file-format 11.2) and write.
@@ -239,7 +239,7 @@ typedef struct variable_measure {
 } variable_measure;
 variable_measure variable_measure_page(const page_input *in);
 
-/* ---- mini-blocks --------------------------------------------------------------------------- */
+/* ---- mini-blocks ---- */
 
 enum { CHUNK_MAX_VALUES = 4096, CHUNK_MAX_BUFFERS = 2 };
 
@@ -290,7 +290,7 @@ const uint8_t *value_source_next(value_source *s, size_t count, uint8_t *scratch
 glv_status fixed_write_values(mini_page *m, value_source *s, bool may_pack, page_output *out,
                               glv_error *err);
 
-/* ---- levels -------------------------------------------------------------------------------- */
+/* ---- levels ---- */
 
 /** Bytes of count levels below 2^width, coded. */
 size_t levels_size(size_t count, unsigned width);
@@ -299,7 +299,7 @@ void levels_write(const uint16_t *levels, size_t count, unsigned width, uint8_t 
 /** The message for a page whose largest chunk has max_count levels. */
 encoding_message *levels_encoding(arena *a, size_t max_count, unsigned width);
 
-/* ---- general compression ------------------------------------------------------------------- */
+/* ---- general compression ---- */
 
 /** Largest compressed size of size bytes, frame included; SIZE_MAX = too large. */
 size_t compress_bound(enum leaf_compression scheme, size_t size);

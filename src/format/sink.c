@@ -64,7 +64,7 @@ void sink_dispose(sink *s) {
   }
 }
 
-/* ---- nulls --------------------------------------------------------------------------------- */
+/* ---- nulls ---- */
 
 static glv_status need_validity(sink *s, glv_error *err) {
   if (s->validity == NULL) {
@@ -147,7 +147,7 @@ glv_status sink_null_rows(sink *s, size_t count, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- values -------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 #define DEFINE_GATHER(T)                                                                           \
   static void gather##T(uint##T##_t *restrict to, const uint8_t *restrict values,                  \
@@ -254,7 +254,7 @@ glv_status sink_zeros(sink *s, size_t count, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- the array ----------------------------------------------------------------------------- */
+/* ---- the array ---- */
 
 /* Hand the memory of values and text to the leaf array. */
 static void give_values(sink *s, array *leaf) {

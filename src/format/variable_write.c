@@ -8,7 +8,7 @@
 
 enum { CHUNK_BYTES = 4096 };
 
-/* ---- measuring ----------------------------------------------------------------------------- */
+/* ---- measuring ---- */
 
 static uint64_t longest_narrow(const int32_t *offsets, size_t rows) {
   int32_t longest = 0;
@@ -81,7 +81,7 @@ static uint64_t chunk_bytes(const page_cursor *c, size_t count) {
   return text_bytes(*c, count) + (uint64_t)c->in->leaf->offset_width * (count + 1);
 }
 
-/* ---- cutting into chunks ------------------------------------------------------------------- */
+/* ---- cutting into chunks ---- */
 
 static bool fits(const page_cursor *c, size_t count) {
   return count <= CHUNK_MAX_VALUES && chunk_bytes(c, count) <= CHUNK_BYTES;
@@ -132,7 +132,7 @@ static glv_status cut(struct text_page *t, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 /* A chunk being filled. */
 struct filling {

@@ -4,9 +4,7 @@
 #include "base/json.h"
 #include "local/local_private.h"
 
-/* ---- out
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- out ---- */
 
 glv_status local_definition_out(arena *a, const view_definition *d, glv_view_def *ret,
                                 glv_error *err) {
@@ -89,9 +87,7 @@ void local_view_def_free(glv_view_def *def) {
   }
 }
 
-/* ---- in
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- in ---- */
 
 static glv_status store_projections(arena *a, const glv_view_def *def, view_definition *ret,
                                     glv_error *err) {

@@ -13,9 +13,7 @@
 #include "local/local_private.h"
 #include "table/scan.h"
 
-/* ---- scanning
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- scanning ---- */
 
 static glv_status requoted(arena *a, str text, str *ret, glv_error *err) {
   CLEANUP(buf_dispose) buf out;
@@ -86,9 +84,7 @@ static glv_status start_scan(const select_statement *s, const table_snapshot *t,
   return table_scan(t, &scan, ret, err);
 }
 
-/* ---- count(*)
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- count(*) ---- */
 
 static glv_status one_number(glv_env *env, str name, uint64_t number, batch_reader *ret,
                              glv_error *err) {
@@ -128,9 +124,7 @@ static glv_status count_rows(const select_statement *s, const table_snapshot *t,
   return GLV_OK;
 }
 
-/* ---- ORDER BY
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- ORDER BY ---- */
 
 struct sort_key {
   const array *values;
@@ -266,8 +260,7 @@ static glv_status sorted(const select_statement *s, arena *a, batch_reader *r, s
   return batch_reader_of(env, kept, &result, 1, ret, err);
 }
 
-/* ---- the statement
- * ------------------------------------------------------------------------------------------ */
+/* ---- the statement ---- */
 
 static glv_status open_table(local_conn *conn, const select_statement *s, arena *a,
                              table_snapshot **ret, glv_error *err) {

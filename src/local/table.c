@@ -10,9 +10,7 @@
 #include "table/write.h"
 #include "view/definition.h"
 
-/* ---- handles
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- handles ---- */
 
 static void table_dispose(handle *h) {
   local_table *t = (local_table *)h;
@@ -94,8 +92,7 @@ static glv_status check_not_view(const table_snapshot *t, const char *operation,
               table_name(t));
 }
 
-/* ---- create, open, list, drop
- * ------------------------------------------------------------------------------- */
+/* ---- create, open, list, drop ---- */
 
 static glv_status create_new(local_conn *conn, glv_id id, batch_reader *data,
                              const glv_table_options *options, arena *a, catalog_table *ret_at,
@@ -241,9 +238,7 @@ glv_status local_table_drop(glv_conn *conn, glv_id id, const glv_call_options *o
   return local_drop(conn_of(conn), id, (options->flags & GLV_CALL_IF_NEEDED) != 0, err);
 }
 
-/* ---- versions
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- versions ---- */
 
 uint64_t local_table_version(const glv_table *table) {
   CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
@@ -266,9 +261,7 @@ glv_status local_table_checkout(glv_table *table, const glv_open_options *option
   return GLV_OK;
 }
 
-/* ---- reading
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 unsigned local_expr_flags(uint32_t flags) {
   return (flags & GLV_SQL_STRICT) != 0 ? EXPR_STRICT : 0;
@@ -326,9 +319,7 @@ glv_status local_table_scan(glv_table *table, const glv_scan_options *options, b
   return table_scan(snapshot, &scan, ret, err);
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- writing ---- */
 
 /* The latest version, unless the handle stands at an old one. */
 static glv_status latest_for_write(local_table *t, const char *operation, uint32_t flags,

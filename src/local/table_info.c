@@ -5,9 +5,7 @@
 #include "base/json.h"
 #include "local/local_private.h"
 
-/* ---- versions
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- versions ---- */
 
 enum { VERSION_COLUMNS = 4 };
 
@@ -70,9 +68,7 @@ glv_status local_table_versions(glv_table *table, batch_reader *ret, glv_error *
   return batch_reader_of(env, s, &b, 1, ret, err);
 }
 
-/* ---- describe
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- describe ---- */
 
 static glv_status put_int(json *o, const char *key, uint64_t value, glv_error *err) {
   return js_put(o, key, js_new_int((int64_t)value), err);

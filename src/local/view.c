@@ -9,9 +9,7 @@
 
 enum { DEFAULT_RETRIES = 3 };
 
-/* ---- sources
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- sources ---- */
 
 static glv_status open_source(void *context, const char *const *names, size_t name_count,
                               const char *table, uint64_t version, table_snapshot **ret,
@@ -33,9 +31,7 @@ static glv_status open_source(void *context, const char *const *names, size_t na
 
 view_database local_database(local_conn *conn) { return (view_database){open_source, conn}; }
 
-/* ---- plans
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- plans ---- */
 
 static void plan_dispose(handle *h) {
   local_plan *p = (local_plan *)h;
@@ -109,9 +105,7 @@ glv_status local_view_plan_schema(const glv_view_plan *plan, schema **ret, glv_e
   return GLV_OK;
 }
 
-/* ---- creation
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- creation ---- */
 
 /* The empty view stands; a failed fill leaves it so, and the message says it. */
 static glv_status first_fill(local_view *v, cancel_token *cancel, glv_error *err) {
@@ -177,9 +171,7 @@ glv_status local_view_create(glv_conn *conn, glv_id id, const glv_view_def *def,
   return status;
 }
 
-/* ---- handles
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- handles ---- */
 
 static void view_dispose(handle *h) {
   local_view *v = (local_view *)h;
@@ -258,8 +250,7 @@ const char *local_view_stored_definition(const glv_view *view) { return view_of(
 const char *local_view_incarnation(const glv_view *view) { return view_of(view)->incarnation; }
 glv_table *local_view_table(glv_view *view) { return &view_of(view)->table->base; }
 
-/* ---- refresh and drop
- * --------------------------------------------------------------------------------------- */
+/* ---- refresh and drop ---- */
 
 glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options,
                               glv_refresh_result *ret, glv_error *err) {

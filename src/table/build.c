@@ -49,7 +49,7 @@ struct build {
 
 static void build_cleanup(struct build *b) { arena_dispose(&b->memory); }
 
-/* ---- schema ---------------------------------------------------------------------------------- */
+/* ---- schema ---- */
 
 static int compare_fields(const void *a, const void *b) {
   const int32_t x = *(const int32_t *)a;
@@ -141,7 +141,7 @@ static glv_status build_schema(struct build *b, glv_error *err) {
   return collect_field_ids(b, err);
 }
 
-/* ---- fragments ------------------------------------------------------------------------------- */
+/* ---- fragments ---- */
 
 static bool is_live_file(const struct build *b, const data_file *f) {
   for (size_t i = 0; i < f->count; i++) {
@@ -311,7 +311,7 @@ static glv_status build_fragments(struct build *b, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- indexes and flags ----------------------------------------------------------------------- */
+/* ---- indexes and flags ---- */
 
 static glv_status build_indexes(struct build *b, glv_error *err) {
   const size_t count = b->latest != NULL ? b->latest->index_count : 0;
@@ -355,7 +355,7 @@ static void build_flags(struct build *b) {
   b->m.writer_feature_flags = both | writer;
 }
 
-/* ---- the message ----------------------------------------------------------------------------- */
+/* ---- the message ---- */
 
 static void start_message(struct build *b, int64_t now_ns) {
   if (b->latest != NULL) {

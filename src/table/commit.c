@@ -272,7 +272,7 @@ glv_status table_commit(const table_snapshot *base, const operation *op,
   return GLV_OK;
 }
 
-/* ---- creation -------------------------------------------------------------------------------- */
+/* ---- creation ---- */
 
 glv_status commit_create(table_home *h, const operation *op, bool stable_row_ids,
                          const char *data_version, table_snapshot **ret, glv_error *err) {

@@ -9,7 +9,7 @@
 
 #include "table/table_private.h"
 
-/* ---- home ------------------------------------------------------------------------------------ */
+/* ---- home ---- */
 
 static void home_free(table_home *h) {
   glv_env *env = h->env;
@@ -118,7 +118,7 @@ glv_status home_dir(const table_home *h, const char *name, void **ret, bool *ret
   return io_dir_open(h->env, path, ret, err);
 }
 
-/* ---- opening --------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static glv_status open_latest(table_home *h, table_snapshot **ret, glv_error *err) {
   enum { ROUNDS = 3 };

@@ -55,7 +55,7 @@ static glv_status pack_new_fragments(commit_plan *p, ProtobufCBinaryData **ret, 
   return GLV_OK;
 }
 
-/* ---- deletions ------------------------------------------------------------------------------- */
+/* ---- deletions ---- */
 
 /* Create and write; the handle stays open. After a failure nothing is left. */
 glv_status write_open_file(glv_env *env, void *dir, const char *name, str bytes, void **ret,
@@ -196,7 +196,7 @@ static glv_status plan_fragment_changes(commit_plan *p, glv_error *err) {
   return p->deletion_dir != NULL ? sync_dir(&p->syncs, p->deletion_dir, err) : GLV_OK;
 }
 
-/* ---- messages -------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static glv_status pack(commit_plan *p, Lance__Table__Transaction *m, glv_error *err) {
   m->read_version = p->read_version;

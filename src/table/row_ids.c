@@ -49,7 +49,7 @@ static uint64_t number_at(const struct numbers *n, size_t i) {
   }
 }
 
-/* ---- decoding -------------------------------------------------------------------------------- */
+/* ---- decoding ---- */
 
 static glv_status fail_segment(const char *what, const char *reason, glv_error *err) {
   return FAIL(err, GLV_E_CORRUPT, "%s: a row id segment %s", what, reason);
@@ -219,7 +219,7 @@ glv_status row_ids_decode(arena *a, str bytes, const char *what, row_id_sequence
   return GLV_OK;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 uint64_t row_ids_count(const row_id_sequence *s) { return s->rows; }
 
@@ -350,7 +350,7 @@ bool row_ids_bounds(const row_id_sequence *s, uint64_t *ret_min, uint64_t *ret_m
   return s->rows > 0;
 }
 
-/* ---- versions -------------------------------------------------------------------------------- */
+/* ---- versions ---- */
 
 glv_status row_versions_decode(arena *a, str bytes, const char *what, row_versions *ret,
                                glv_error *err) {
@@ -394,7 +394,7 @@ void row_versions_read(const row_versions *v, uint64_t first, size_t count, uint
   }
 }
 
-/* ---- those of a fragment --------------------------------------------------------------------- */
+/* ---- those of a fragment ---- */
 
 static glv_status check_count(const table_snapshot *t, const fragment *f, uint64_t rows,
                               const char *kind, glv_error *err) {

@@ -44,7 +44,7 @@ typedef struct scan_state {
   size_t rest_first;
 } scan_state;
 
-/* ---- cutting --------------------------------------------------------------------------------- */
+/* ---- cutting ---- */
 
 /* Bytes of one value in memory; text_bytes for what varies. */
 static uint64_t value_bytes(const type *t, uint64_t text_bytes) {
@@ -138,7 +138,7 @@ static glv_status take(scan_state *s, batch *ret, size_t *ret_selected, glv_erro
   return status;
 }
 
-/* ---- state ----------------------------------------------------------------------------------- */
+/* ---- state ---- */
 
 static void state_free(scan_state *s) {
   if (s == NULL) {
@@ -242,7 +242,7 @@ static glv_status state_new(const table_snapshot *t, const scan_options *o, bool
   return GLV_OK;
 }
 
-/* ---- delivering ------------------------------------------------------------------------------ */
+/* ---- delivering ---- */
 
 /* Rows [first, first + count) of b, which is disposed when it is not needed any more. */
 static glv_status slice(scan_state *s, batch *b, size_t first, size_t count, batch *ret,

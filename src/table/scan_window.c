@@ -29,7 +29,7 @@ static void work_cleanup(struct work *w) {
   arena_dispose(&w->memory);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 /* Values of a bitmap in the window, relative to it. */
 static glv_status window_values(struct work *w, const bitmap *b, uint32_t **ret, size_t *ret_count,
@@ -96,7 +96,7 @@ static glv_status choose_rows(struct work *w, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- columns --------------------------------------------------------------------------------- */
+/* ---- columns ---- */
 
 /* Keeps those of `all` (one number per row of the window) that belong to the rows. */
 static void gather(const struct rows *rows, const uint64_t *all, uint64_t *ret) {
@@ -234,7 +234,7 @@ static glv_status apply_filter(struct work *w, glv_error *err) {
   return count < w->rows.count ? keep_rows(w, kept, count, err) : GLV_OK;
 }
 
-/* ---- result ---------------------------------------------------------------------------------- */
+/* ---- result ---- */
 
 /* Child arrays of a retyped array. */
 struct children {

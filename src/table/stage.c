@@ -10,7 +10,7 @@
 #include "table/stage_private.h"
 #include "table/table_private.h"
 
-/* ---- conforming ------------------------------------------------------------------------------ */
+/* ---- conforming ---- */
 
 /* True when arrays of type `from` can be stored in a column of type `to` as they are. */
 static bool is_storable(const type *from, const type *to) {
@@ -56,7 +56,7 @@ static glv_status match_columns(const table_home *h, const lance_schema *s, cons
   return GLV_OK;
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 struct stage_job {
   const table_home *home;
@@ -260,7 +260,7 @@ glv_status table_stage_as(const table_snapshot *t, const lance_schema *s, batch_
   return stage_rows(t->home, s, table_data_version(t), &r, options, ret, err);
 }
 
-/* ---- staged files ---------------------------------------------------------------------------- */
+/* ---- staged files ---- */
 
 uint64_t staged_rows(const staged *s) { return s->rows; }
 size_t staged_file_count(const staged *s) { return s->file_count; }

@@ -72,7 +72,7 @@ const char *operation_name(enum operation_kind kind) {
              : "Unknown";
 }
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- parts ---- */
 
 static glv_status read_fragments(arena *a, const ProtobufCBinaryData *raw, size_t count,
                                  const char *what, const fragment **ret, size_t *ret_count,

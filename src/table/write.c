@@ -61,7 +61,7 @@ glv_status table_overwrite(const table_snapshot *t, batch_reader *in, const stag
   return GLV_OK;
 }
 
-/* ---- create ---------------------------------------------------------------------------------- */
+/* ---- create ---- */
 
 /* Removes the directories of a table that was not created, as far as they are empty: `_versions`
  * first, for when it is not, somebody else's table stands there and needs the others. */

@@ -23,8 +23,7 @@ static const char reason_changed[] = "source_changed";
 /* Versions between watermark and target whose transactions are looked at. */
 enum { MAX_VERSIONS = 4096 };
 
-/* ---- input identity
- * ----------------------------------------------------------------------------------------- */
+/* ---- input identity ---- */
 
 static bool same_field(const lance_field *a, const lance_field *b,
                        int depth) { /* NOLINT(misc-no-recursion) */
@@ -88,8 +87,7 @@ static glv_status same_in_between(const table_snapshot *from, const table_snapsh
   return GLV_OK;
 }
 
-/* ---- fragments
- * ---------------------------------------------------------------------------------------------- */
+/* ---- fragments ---- */
 
 static bool same_place(const fragment *a, const fragment *b, int32_t id) {
   uint32_t column_a = 0;

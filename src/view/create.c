@@ -7,9 +7,7 @@
 #include "table/write.h"
 #include "view/watermark.h"
 
-/* ---- cycles
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- cycles ---- */
 
 struct coordinate {
   const char *const *names;
@@ -86,8 +84,7 @@ glv_status view_check_cycle(glv_env *env, const view_database *db, const view_de
   }
 }
 
-/* ---- the table
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 glv_status view_create_table(const view_plan *plan, const char *path, const char *name,
                              table_snapshot **ret, glv_error *err) {

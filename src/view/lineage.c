@@ -30,8 +30,7 @@ metadata lineage_field_metadata(arena *a, metadata from, bool *ok) {
   return *ok ? metadata_copy(a, (metadata){kept, count}, ok) : (metadata){NULL, 0};
 }
 
-/* ---- embedding_functions
- * ------------------------------------------------------------------------------------ */
+/* ---- embedding_functions ---- */
 
 /* The first of the keys that the object has, and its string value; NULL when there is none. */
 static const char *named(const json *object, const char *const *keys, size_t count,
@@ -109,8 +108,7 @@ static glv_status embeddings(arena *a, str raw, lineage l, char **ret, glv_error
   return *ret != NULL ? GLV_OK : error_nomem(err, text.size);
 }
 
-/* ---- lancedb::column_definitions
- * ---------------------------------------------------------------------------- */
+/* ---- lancedb::column_definitions ---- */
 
 /* The embedding of a definition {"kind": {"Embedding": {...}}}, or NULL. */
 static const json *embedding_of(const json *definition) {

@@ -12,9 +12,7 @@
 #include "view/lineage.h"
 #include "view/plan_private.h"
 
-/* ---- outputs
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- outputs ---- */
 
 static bool is_reserved(const char *name) {
   static const char *const names[] = {VIEW_SOURCE_ROW_ID,
@@ -160,9 +158,7 @@ static glv_status plan_output(struct planner *p, size_t index, glv_error *err) {
   return planner_add_inputs(p, e, err);
 }
 
-/* ---- filter
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- filter ---- */
 
 static glv_status filter_failed(const struct planner *p, glv_status status, glv_error *err) {
   if (status != GLV_E_SQL_PARSE && status != GLV_E_SQL_PLAN && status != GLV_E_SQL_EXEC) {
@@ -206,8 +202,7 @@ static glv_status plan_filter(struct planner *p, glv_error *err) {
   return planner_add_inputs(p, e, err);
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 /* All columns of the source, its provenance column excepted, each under its own name. */
 static glv_status expand_star(struct planner *p, glv_error *err) {

@@ -44,9 +44,7 @@ glv_status attempt_stamp(struct attempt *a, glv_error *err) {
   return commit(a, &op, err);
 }
 
-/* ---- rows
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 /* Rows that the view may still take. */
 static uint64_t room(const struct attempt *a) {
@@ -108,8 +106,7 @@ static glv_status stage_rows(struct attempt *a, staged **ret, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- the commit
- * --------------------------------------------------------------------------------------------- */
+/* ---- the commit ---- */
 
 /* Fragments that a rebuild removes: all. */
 static glv_status removed_fragments(struct attempt *a, operation *op, glv_error *err) {

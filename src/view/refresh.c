@@ -29,8 +29,7 @@ static void attempt_dispose(struct attempt *a) {
   arena_dispose(&a->memory);
 }
 
-/* ---- identity of the view
- * ----------------------------------------------------------------------------------- */
+/* ---- identity of the view ---- */
 
 static glv_status check_incarnation(const struct attempt *a, const char *expected, glv_error *err) {
   const str actual = a->mark.incarnation;
@@ -66,8 +65,7 @@ static glv_status keep_incarnation(struct attempt *a, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- definition
- * --------------------------------------------------------------------------------------------- */
+/* ---- definition ---- */
 
 /* "x" re-quoted to `x`; *changed is set when that made a difference. */
 static glv_status requote(struct attempt *a, const char **text, bool *changed, glv_error *err) {
@@ -137,8 +135,7 @@ static glv_status open_view(struct attempt *a, const char *path, const char *nam
   return view_check_lsm(a->view, "materialized view", err);
 }
 
-/* ---- source and plan
- * ---------------------------------------------------------------------------------------- */
+/* ---- source and plan ---- */
 
 static glv_status open_source(struct attempt *a, glv_error *err) {
   const view_definition *d = &a->definition;
@@ -165,9 +162,7 @@ static glv_status make_plan(struct attempt *a, glv_error *err) {
   return a->new_definition.data != NULL ? write_definition(a, err) : GLV_OK;
 }
 
-/* ---- mode
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- mode ---- */
 
 static bool is_up_to_date(const struct attempt *a) {
   return !a->options->full && a->new_definition.data == NULL && a->mark.has_source_version &&
@@ -233,9 +228,7 @@ static glv_status choose_mode(struct attempt *a, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- attempts
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- attempts ---- */
 
 static glv_status attempt_run(struct attempt *a, const char *path, const char *name,
                               const char *incarnation, glv_error *err) {

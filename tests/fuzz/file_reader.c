@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { MAX_COLUMNS = 64, MAX_WINDOWS = 4, WINDOW = 3000, SELECTED = 40 };
 #define MEMORY_LIMIT ((uint64_t)64 << 20)
 
-/* ---- the input as the only file of a store -------------------------------------------------- */
+/* ---- the input as the only file of a store ---- */
 
 typedef struct input {
   const uint8_t *data;
@@ -57,7 +57,7 @@ static glv_status close_file(void *user, void *file, glv_error *err) {
   return GLV_OK;
 }
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static void check_selection(glv_env *env, file_reader *r, uint32_t column, const field *f,
                             uint64_t first, const array *all) {

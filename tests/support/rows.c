@@ -166,9 +166,7 @@ void rows_people(glv_env *env, int64_t first, int64_t count, struct ArrowArraySt
   assert_int_equal(cdata_export_stream(env, &reader, ret, NULL), GLV_OK);
 }
 
-/* ---- out
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- out ---- */
 
 static void print_value(buf *out, const array *a, size_t i) {
   char text[NUMBER_TEXT_SIZE];

@@ -42,8 +42,7 @@ void scenario_prepare(glv_env *env, const char *root) {
   glv_conn_free(s.conn);
 }
 
-/* ---- the operations
- * ----------------------------------------------------------------------------------------- */
+/* ---- the operations ---- */
 
 static glv_status on_connection(glv_env *env, const char *root,
                                 glv_status (*act)(glv_conn *conn, glv_error *err), glv_error *err) {
@@ -133,8 +132,7 @@ const scenario scenarios[] = {
 };
 const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];
 
-/* ---- what is visible
- * ---------------------------------------------------------------------------------------- */
+/* ---- what is visible ---- */
 
 /* Rows as "1 a,2 b". */
 static void compact(char *text) {

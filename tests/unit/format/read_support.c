@@ -8,7 +8,7 @@
 
 enum { ROOM = 1 << 20 };
 
-/* ---- bytes ---------------------------------------------------------------------------------- */
+/* ---- bytes ---- */
 
 static int digit(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
@@ -120,7 +120,7 @@ static bytes direct(const char *url, const void *value, size_t size) {
   return b;
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static void put_page(bytes *file, bytes *column, const made_page *p, unsigned shift) {
   uint8_t *scratch = malloc(ROOM);
@@ -258,7 +258,7 @@ glv_status bytes_read(test_env *t, const void *data, size_t size, glv_error *err
   return status;
 }
 
-/* ---- values --------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 void assert_int32(const array *a, const int32_t *values, const char *valid) {
   assert_int_equal(a->length, strlen(valid));

@@ -16,7 +16,7 @@ static void fails(glv_status status, const glv_error *err, const char *text) {
   }
 }
 
-/* ---- FSST ----------------------------------------------------------------------------------- */
+/* ---- FSST ---- */
 
 static void make_table(uint8_t *table, unsigned count, bool is_on) {
   static const char *const symbols[] = {"a", "bc", "lanceabc", "xyz"};
@@ -87,7 +87,7 @@ static void fsst_refuses_tables(void **state) {
   assert_false(t.is_on);
 }
 
-/* ---- LZ4 and ZSTD --------------------------------------------------------------------------- */
+/* ---- LZ4 and ZSTD ---- */
 
 static void general_frames(void **state) {
   (void)state;
@@ -140,7 +140,7 @@ static void general_bounds_sizes(void **state) {
   fails(general_size(GENERAL_ZSTD, span_of(zstd, sizeof zstd), &size, &err), &err, "claim");
 }
 
-/* ---- runs and byte streams ------------------------------------------------------------------ */
+/* ---- runs and byte streams ---- */
 
 static void runs_expand(void **state) {
   (void)state;
@@ -186,7 +186,7 @@ static void byte_streams_join(void **state) {
   }
 }
 
-/* ---- text ----------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 static void text_in_chunks(void **state) {
   (void)state;
@@ -231,7 +231,7 @@ static void text_in_blocks(void **state) {
   assert_int_equal(v.offset_width, 8);
 }
 
-/* ---- blocks --------------------------------------------------------------------------------- */
+/* ---- blocks ---- */
 
 static void out_of_line_tails(void **state) {
   (void)state;

@@ -179,7 +179,7 @@ static void damaged_files(void **state) {
   }
 }
 
-/* ---- the layouts ---------------------------------------------------------------------------- */
+/* ---- the layouts ---- */
 
 /* Messages: encodings of the parts of a page, and the layout around them. */
 #define FLAT8 "0a{0808}"
@@ -311,7 +311,7 @@ static void dictionaries(void **state) {
   made_file_fails(*state, &f, GLV_E_CORRUPT, "lz4");
 }
 
-/* ---- lists ---------------------------------------------------------------------------------- */
+/* ---- lists ---- */
 
 /* A file whose only column is read as list<utf8>, whatever its schema says. */
 static glv_status read_list(test_env *t, const made_page *p, array *ret, file_reader **ret_reader,
@@ -403,7 +403,7 @@ static void runs(void **state) {
   file_reader_unref(r);
 }
 
-/* ---- refusals ------------------------------------------------------------------------------- */
+/* ---- refusals ---- */
 
 #define FLAT_CHUNK "0000 08000000 fefe 05000000 06000000"
 #define FLAT_LAYOUT MINI(FLAT32, "01", "01", ITEMS("02"))

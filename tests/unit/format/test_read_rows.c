@@ -102,7 +102,7 @@ static void text(void **state) {
   check_column(*state, type_simple(TYPE_BINARY), VALUES_RANDOM, 5);
 }
 
-/* ---- failures ------------------------------------------------------------------------------- */
+/* ---- failures ---- */
 
 enum { FEW_ROWS = 6000 };
 

@@ -29,7 +29,7 @@ static int close_fixture(void **state) {
   return 0;
 }
 
-/* ---- logical types -------------------------------------------------------------------------- */
+/* ---- logical types ---- */
 
 static void types_print_as_they_were(void **state) {
   fixture *f = *state;
@@ -134,7 +134,7 @@ static void types_refused(void **state) {
   assert_int_equal(logical_type_parse(&f->memory, str_of(deep), &t, &err), GLV_E_LIMIT);
 }
 
-/* ---- messages ------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 typedef struct made_field {
   const char *name;
@@ -261,7 +261,7 @@ static void unknown_fields_survive(void **state) {
   assert_true(str_equal(packed, original));
 }
 
-/* ---- Arrow ---------------------------------------------------------------------------------- */
+/* ---- Arrow ---- */
 
 static void arrow_schemas_are_numbered(void **state) {
   fixture *f = *state;

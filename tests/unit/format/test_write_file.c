@@ -24,7 +24,7 @@ static int close_env(void **state) {
   return 0;
 }
 
-/* ---- the worked example -------------------------------------------------------------------- */
+/* ---- the worked example ---- */
 
 static const uint8_t example[645] = {
     0x30, 0x00, 0x00, 0x00, 0x48, 0x48, 0x48, 0x48, 0x48, 0x48, 0x48, 0x48, 0x48, 0x48, 0x48, 0x48,
@@ -115,7 +115,7 @@ static void worked_example(void **state) {
   arena_dispose(&memory);
 }
 
-/* ---- values back ---------------------------------------------------------------------------- */
+/* ---- values back ---- */
 
 static void check_type(const type *t, size_t n) {
   const field f = field_of(t);
@@ -203,7 +203,7 @@ static void zero_rows(void **state) {
   layouts_dispose(&l);
 }
 
-/* ---- pages, memory, summaries --------------------------------------------------------------- */
+/* ---- pages, memory, summaries ---- */
 
 static array sequence(glv_env *e, type_kind kind, uint64_t first, size_t n) {
   array a;
@@ -375,7 +375,7 @@ static void same_bytes(void **state) {
   buf_dispose(&bytes[1]);
 }
 
-/* ---- refusals ------------------------------------------------------------------------------- */
+/* ---- refusals ---- */
 
 static void expect(glv_status status, const glv_error *err, glv_status code, const char *message) {
   assert_int_equal(status, code);
@@ -450,7 +450,7 @@ static void refused_types(void **state) {
   arena_dispose(&a);
 }
 
-/* ---- failures ------------------------------------------------------------------------------- */
+/* ---- failures ---- */
 
 static void file_exists(void **state) {
   (void)state;

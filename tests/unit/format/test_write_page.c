@@ -58,7 +58,7 @@ static size_t chunk_count(const page_output *o) { return o->sizes[0] / 4; }
 #define IS_CE(ce, NAME)                                                                            \
   ((ce)->compression_case == LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_##NAME)
 
-/* ---- fixed width --------------------------------------------------------------------------- */
+/* ---- fixed width ---- */
 
 static void flat_chunks(void **state) {
   (void)state;
@@ -232,7 +232,7 @@ static void vectors(void **state) {
   arena_dispose(&a);
 }
 
-/* ---- text ---------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 /* Rows of the next chunk by the rule of 11.2, the slow way. */
 static size_t expected_rows(const array *a, size_t first) {

@@ -10,7 +10,7 @@
 #include "pb/lance_file_v2.pb-c.h"
 #include "pb/pb.h"
 
-/* ---- columns ------------------------------------------------------------------------------- */
+/* ---- columns ---- */
 
 static size_t make_text(rng *r, size_t i, enum column_values how, char *ret) {
   switch (how) {
@@ -132,7 +132,7 @@ void pieces_dispose(pieces *p) {
   }
 }
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 glv_status write_column(glv_env *env, const char *path, const field *f, const array *a,
                         size_t count, const file_writer_options *options, file_written *ret,
@@ -224,7 +224,7 @@ void check_round_trip(test_env *t, const field *f, const array *pieces, size_t c
   io_dir_close(t->env, dir);
 }
 
-/* ---- layouts ------------------------------------------------------------------------------- */
+/* ---- layouts ---- */
 
 static layout_message *unpack_layout(arena *a, str bytes) {
   ProtobufCMessage *m;

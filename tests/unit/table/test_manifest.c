@@ -264,7 +264,7 @@ static void test_v1_names(void **state) {
   test_env_close(&t);
 }
 
-/* ---- where the transaction stands ------------------------------------------------------------ */
+/* ---- where the transaction stands ---- */
 
 static void move_to_old_field(Lance__Table__Manifest *m, void *context) {
   (void)context;
@@ -325,7 +325,7 @@ static void test_transaction_places(void **state) {
   test_env_close(&t);
 }
 
-/* ---- feature flags --------------------------------------------------------------------------- */
+/* ---- feature flags ---- */
 
 struct words {
   uint64_t reader;
