@@ -1,0 +1,99 @@
+"""The exported C functions that the program does not show (connect_namespace, pages), through ctypes."""
+import ctypes as c
+import os
+
+from conftest import ROOT
+
+PATH = os.environ.get("GLAIVE_LIBRARY", str(ROOT / "build/release/src/libglaive.so"))
+
+
+class Error(c.Structure):
+    _fields_ = [("code", c.c_int32), ("sys_errno", c.c_int32), ("http_status", c.c_int32), ("flags", c.c_uint32),
+                ("message", c.c_char * 496)]
+
+
+class Id(c.Structure):
+    _fields_ = [("parts", c.POINTER(c.c_char_p)), ("count", c.c_size_t)]
+
+
+class Pair(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("value", c.c_char_p)]
+
+
+class Pairs(c.Structure):
+    _fields_ = [("items", c.POINTER(Pair)), ("count", c.c_size_t)]
+
+
+class Page(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("limit", c.c_uint64), ("page_token", c.c_char_p)]
+
+
+class Failed(Exception):
+    def __init__(self, code, text):
+        super().__init__(text)
+        self.code = code
+
+
+def id_of(parts):
+    return Id((c.c_char_p * len(parts))(*[p.encode() for p in parts]), len(parts))
+
+
+def load():
+    lib = c.CDLL(PATH)
+    for name in ("glv_list_name", "glv_list_token"):
+        getattr(lib, name).restype = c.c_char_p
+    lib.glv_list_count.restype = c.c_size_t
+    lib.glv_list_name.argtypes = [c.c_void_p, c.c_size_t]
+    for name in ("glv_list_token", "glv_list_count", "glv_list_free", "glv_table_free", "glv_conn_free", "glv_env_free"):
+        getattr(lib, name).argtypes = [c.c_void_p]
+    return lib
+
+
+class Connection:
+    """A connection of glv_connect, or of glv_connect_namespace("dir") when `namespace`."""
+
+    def __init__(self, root, namespace=False):
+        self.lib = load()
+        self.env, self.conn = c.c_void_p(), c.c_void_p()
+        self.call("glv_env_new", None, c.byref(self.env))
+        if namespace:
+            properties = Pairs((Pair * 1)(Pair(b"root", str(root).encode())), 1)
+            self.call("glv_connect_namespace", self.env, b"dir", properties, None, c.byref(self.conn))
+        else:
+            self.call("glv_connect", self.env, str(root).encode(), None, c.byref(self.conn))
+
+    def call(self, name, *arguments):
+        error = Error()
+        if getattr(self.lib, name)(*arguments, c.byref(error)) != 0:
+            raise Failed(error.code, error.message.decode())
+
+    def close(self):
+        self.lib.glv_conn_free(self.conn)
+        self.lib.glv_env_free(self.env)
+
+    def create(self, parts, table):
+        stream = (c.c_uint64 * 5)()  # struct ArrowArrayStream: five pointers
+        table.to_reader()._export_to_c(c.addressof(stream))
+        self.call("glv_table_create", self.conn, id_of(parts), stream, None, None)
+
+    def drop(self, parts):
+        self.call("glv_table_drop", self.conn, id_of(parts), None)
+
+    def count(self, parts):
+        table, count = c.c_void_p(), c.c_uint64()
+        self.call("glv_table_open", self.conn, id_of(parts), None, c.byref(table))
+        try:
+            self.call("glv_table_count", table, None, None, c.byref(count))
+        finally:
+            self.lib.glv_table_free(table)
+        return count.value
+
+    def page(self, kind, parent=(), limit=None, token=None):
+        """(names, next token) of one page; kind: table or namespace."""
+        options = Page(c.sizeof(Page), limit is not None, limit or 0, token.encode() if token is not None else None)
+        entries = c.c_void_p()
+        self.call(f"glv_{kind}_list", self.conn, id_of(parent), c.byref(options), c.byref(entries))
+        names = [self.lib.glv_list_name(entries, i).decode() for i in range(self.lib.glv_list_count(entries))]
+        following = self.lib.glv_list_token(entries)
+        self.lib.glv_list_free(entries)
+        return names, following.decode() if following is not None else None
