@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -37,18 +38,40 @@ def people(run, tmp_path):
     return run
 
 
-def test_tour(people, tmp_path):
-    """What README shows."""
-    run = people
-    sql = "SELECT upper(name) AS who, age + 1 AS next FROM ops.people WHERE age >= 18"
-    assert run("view", "create", "adults", "--as", sql).out == "created view adults with 2 rows\n"
-    assert json.loads(run("query", "SELECT who, next FROM adults ORDER BY who", "--json").out) == [
-        {"who": "ADA", "next": 37}, {"who": "GRACE", "next": 86}]
-    (tmp_path / "more.csv").write_text("name,age,joined\nalan,41,2024-09-01\n")
-    assert run("table", "import", "ops.people", "more.csv", "--append").out == "imported 1 rows into ops.people, version 2\n"
-    line = run("view", "refresh", "adults").out
-    assert line.startswith("adults: incremental, 1 rows written, source version 2, view version 3, ")
-    assert run("view", "refresh", "adults").out.startswith("adults: no_op, 0 rows written, source version 2, view version 3")
+def readme_session():
+    """The commands README shows and what it says they print: [(command, output)]."""
+    steps, block = [], False
+    for line in (ROOT / "README.md").read_text().splitlines():
+        if line.startswith("    $ "):
+            block = True
+            steps.append(([line[6:]], []))
+        elif block and line.startswith("    "):
+            command, output = steps[-1]
+            unfinished = "<<END" in command[0] and command[-1] != "END"
+            (command if unfinished else output).append(line[4:])
+        else:
+            block = False
+    return [("\n".join(command), output) for command, output in steps]
+
+
+def without_times(text):
+    return re.sub(r"\b\d+ ms\b", "N ms", text)
+
+
+def test_tour(tmp_path):
+    """README's tour, command by command in one shell, prints what README says, apart from durations."""
+    steps = readme_session()
+    assert len(steps) >= 9
+    script = "".join(f"{command}\necho end-of-step\n" for command, _ in steps).replace("/tmp/db", str(tmp_path / "db"))
+    environment = {**os.environ, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
+    process = subprocess.run(["bash", "-e"], input=script, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert (process.returncode, process.stderr) == (0, "")
+    printed = process.stdout.split("end-of-step\n")[:-1]
+    assert len(printed) == len(steps)
+    for (command, expected), actual in zip(steps, printed):
+        assert [without_times(line) for line in actual.splitlines()] == [without_times(line) for line in expected], command
+    modes = [line for _, output in steps for line in output if line.startswith("adults: ")]
+    assert [line.split(",")[0] for line in modes] == ["adults: incremental", "adults: no_op"]
 
 
 def test_version_and_help(run):

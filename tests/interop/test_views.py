@@ -331,13 +331,19 @@ def test_gone_versions(glaive, lancedb40, people):
     check_view(glaive, lancedb40)
 
 
-def test_damaged_watermark_numbers_read_as_first(glaive, lancedb40, people):
+@pytest.mark.parametrize("key, value", [("mv.source_version", "many"), ("mv.source_version", ""), ("mv.source_version", "-1"),
+                                        ("mv.source_version", "1.0"), ("mv.source_version", "18446744073709551616"),
+                                        ("mv.view_version", "x"), ("mv.source_version_ts", "soon")])
+def test_damaged_watermark_numbers(glaive, lancedb40, people, key, value):
+    """Checklist 30: a stamp that cannot be read is no stamp: all rows are computed anew, once."""
     glaive.run("view", "create", "v", "--source", "people", *ARGUMENTS)
     dataset = lance.dataset(str(glaive.db / "v.lance"))
-    dataset.update_schema_metadata({"mv.source_version": "many"})
+    dataset.update_schema_metadata({key: value})
     result = glaive.refresh("v")
-    assert (result["mode"], result["reason"]) == ("rebuild", "first")
+    assert (result["mode"], result["reason"]) == ("rebuild", "first" if key == "mv.source_version" else "drift")
     check_view(glaive, lancedb40)
+    assert glaive.refresh("v")["mode"] == "no_op"
+    assert lancedb40.open_materialized_view("v").refresh().mode == "no_op"
 
 
 def test_swapped_and_readded_columns_rebuild(glaive, lancedb40, db):
@@ -487,3 +493,112 @@ def test_racing_refreshers(glaive, lancedb40, people):
     glaive.refresh("v")
     check_view(glaive, lancedb40)
     assert ours_failed <= rounds // 2
+
+
+def test_odd_output_names(glaive, lancedb39, lancedb40, people):
+    """Checklist 3: names that JSON must escape, or must not, are the same text for every engine."""
+    odd = 'q" b\\ \x01 \x1f \x7f é /'
+    glaive.run("view", "create", "v", "--as", 'SELECT age AS "' + odd.replace('"', '""') + '" FROM people')
+    stored = metadata(glaive.db / "v.lance", "mv.definition")
+    assert '"output":"q\\" b\\\\ \\u0001 \\u001f \x7f é /"' in stored
+    assert json.loads(stored)["projections"][0]["output"] == odd
+    assert glaive.json("view", "describe", "v")["projections"][0]["output"] == odd
+    assert lancedb40.open_table("v").schema.names == [odd, "__source_row_id"]
+    lancedb39("view = db.open_materialized_view('v')")
+    assert lancedb39("view.definition.projections") == [[odd, "`age`"]]
+    assert lancedb39("view.refresh().mode") == "no_op"
+    people.add(MORE)
+    assert lancedb39("view.refresh().mode") == "incremental"
+    people.add(MORE)
+    assert lancedb40.open_materialized_view("v").refresh().mode == "incremental"
+    people.add(MORE)
+    assert glaive.refresh("v")["mode"] == "incremental"
+    assert sorted(lancedb40.open_table("v").to_arrow()[odd].to_pylist()) == [12, 36, 41, 41, 41, 85]
+
+
+def test_pins(glaive, lancedb40, people):
+    """Checklist 28: every position of a pinned source version, against rows of that version."""
+    people.add(MORE)
+    people.add(MORE)
+    glaive.run("view", "create", "v", "--source", "people", *ARGUMENTS, "--with-no-data")
+
+    def pinned(version, *options):
+        result = glaive.refresh("v", "--source-version", version, *options)
+        assert result["source_version"] == version
+        at = lance.dataset(str(glaive.db / "people.lance"), version=version).to_table()
+        assert rows(lancedb40.open_table("v")) == expected(at)
+        return result["mode"]
+
+    assert pinned(2) == "rebuild"  # the first
+    assert pinned(3) == "incremental"  # above the watermark
+    assert pinned(3) == "no_op"  # equal
+    assert pinned(1) == "rebuild"  # below
+    assert pinned(1, "--full") == "rebuild"
+    assert glaive.refresh("v")["mode"] == "incremental"
+    assert glaive.refresh("v", "--full")["mode"] == "rebuild"  # up to date, and yet
+    for missing, code in ((99, 3), (0, 1)):
+        version = lance.dataset(str(glaive.db / "v.lance")).version
+        with pytest.raises(GlaiveError) as error:
+            glaive.refresh("v", "--source-version", missing)
+        assert error.value.code == code and str(missing) in str(error.value)
+        assert lance.dataset(str(glaive.db / "v.lance")).version == version
+    check_view(glaive, lancedb40)
+    assert lancedb40.open_materialized_view("v").refresh().mode == "no_op"
+
+
+def test_a_source_at_another_location(glaive, lancedb39, lancedb40, db):
+    """A source whose directory is not named like it: creation and every refresh read what the recorded name resolves to, and
+    neither a table of that name elsewhere nor the directory's own name matters."""
+    import lance_namespace
+
+    namespaced = lancedb.connect_namespace("dir", {"root": str(db)})
+    namespaced.create_namespace(["ns"])
+    lance.write_dataset(PEOPLE, str(db / "custom" / "place"), enable_stable_row_ids=True)
+    lance_namespace.connect("dir", {"root": str(db)}).register_table(
+        lance_namespace.RegisterTableRequest(id=["ns", "people"], location="custom/place"))
+    glaive.write("people", pa.table({"name": ["mallory"], "age": pa.array([42], pa.int32())}))
+    glaive.write("place", pa.table({"name": ["trudy"], "age": pa.array([43], pa.int32())}))
+    glaive.run("view", "create", "v", "--source", "ns.people", *ARGUMENTS)
+    definition = glaive.json("view", "describe", "v")
+    assert (definition["source_table"], definition["source_namespace"]) == ("people", ["ns"])
+    assert rows(lancedb40.open_table("v")) == expected(PEOPLE)
+    lance.write_dataset(MORE, str(db / "custom" / "place"), mode="append")
+    assert glaive.refresh("v")["mode"] == "incremental"
+    want = expected(pa.concat_tables([PEOPLE, MORE]))
+    assert rows(lancedb40.open_table("v")) == want
+    assert lancedb39("db.open_materialized_view('v').refresh().mode") == "no_op"
+    with pytest.raises(GlaiveError) as error:  # the directory's own name is no coordinate
+        glaive.run("view", "create", "w", "--source", "ns.place")
+    assert error.value.code == 3
+
+
+def test_a_source_that_changes_under_its_name(glaive, lancedb40, people):
+    """The recorded coordinate decides, not the dataset that was there at creation: a new table of that name is read anew."""
+    glaive.run("view", "create", "v", "--source", "people", *ARGUMENTS)
+    lancedb40.drop_table("people")
+    with pytest.raises(GlaiveError) as error:
+        glaive.refresh("v")
+    assert error.value.code == 3 and "people" in str(error.value)
+    assert rows(glaive.read("v")) == expected(PEOPLE)
+    lancedb40.create_table("people", MORE, storage_options=STABLE)
+    result = glaive.refresh("v")
+    assert (result["mode"], result["reason"]) == ("rebuild", "source_recreated")
+    check_view(glaive, lancedb40)
+
+
+def test_parsers_of_the_other_engines_read_ours(glaive, lancedb39, lancedb40, people, db):
+    """The stored kinds: a root source keeps the form without a namespace, a namespaced one moves to the kind of its own."""
+    from lancedb.materialized_view import _definition_from_schema
+
+    glaive.run("ns", "create", "ns")
+    glaive.write("ns.people", PEOPLE)
+    glaive.run("view", "create", "root", "--source", "people", "--select", "name")
+    glaive.run("view", "create", "spaced", "--source", "ns.people", "--select", "name")
+    root, spaced = (json.loads(metadata(db / f"{n}.lance", "mv.definition")) for n in ("root", "spaced"))
+    assert root["kind"] == "select" and "source_namespace" not in root
+    assert (spaced["kind"], spaced["source_namespace"]) == ("namespaced_select", ["ns"])
+    for name, namespace in (("root", []), ("spaced", ["ns"])):
+        lancedb39(f"view = db.open_materialized_view({name!r})")
+        assert lancedb39("view.definition.source_table") == "people"
+        assert lancedb39("view.definition.source_namespace") == namespace
+        assert "people" in str(_definition_from_schema(lancedb40.open_table(name).schema, name))
