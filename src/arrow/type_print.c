@@ -18,7 +18,7 @@ typedef struct writer {
 } writer;
 
 static void put_str(writer *w, str s) {
-  if (w->out != NULL) {
+  if (w->text == NULL) {
     if (w->status == GLV_OK) {
       w->status = buf_append_str(w->out, s, w->err);
     }

@@ -16,7 +16,7 @@
 #include "table/write.h"
 
 enum { RETRIES = 20, COLUMN_BASE_OBJECTS = 4, COLUMN_COUNT = 5 };
-static const int64_t RETRY_STEP_NS = 10 * 1000 * 1000;
+static const int64_t RETRY_STEP_NS = INT64_C(10) * 1000 * 1000;
 
 static const pair PRIMARY_KEY = {{"lance-schema:unenforced-primary-key:position",
                                   sizeof "lance-schema:unenforced-primary-key:position" - 1},

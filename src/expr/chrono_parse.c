@@ -412,7 +412,7 @@ static int64_t resolve_year(int64_t year, int64_t century, int64_t of_century) {
 static bool day_of_week(int64_t year, int week, int weekday, int first, int64_t *ret) {
   const int64_t new_year = calendar_days((civil){year, 1, 1});
   const int64_t first_week = floor_mod(first - chrono_weekday(new_year), 7);
-  const int64_t day = first_week + (week - 1) * 7 + floor_mod(weekday - first, 7);
+  const int64_t day = first_week + (int64_t)(week - 1) * 7 + floor_mod(weekday - first, 7);
   *ret = new_year + day;
   return day >= 0 && calendar_civil(*ret).year == year;
 }
@@ -440,7 +440,8 @@ static const char *resolve_date(const fields *f, int64_t *ret_days) {
   }
   if (iso_year != MISSING && f->iso_week != MISSING && f->weekday != MISSING) {
     const int64_t fourth = calendar_days((civil){iso_year, 1, 4}); /* always in week 1 */
-    *ret_days = fourth - floor_mod(fourth + 3, 7) + (f->iso_week - 1) * 7 + (f->weekday + 6) % 7;
+    *ret_days =
+        fourth - floor_mod(fourth + 3, 7) + (int64_t)(f->iso_week - 1) * 7 + (f->weekday + 6) % 7;
     return chrono_iso_year(*ret_days) == iso_year ? NULL : OUT_OF_RANGE;
   }
   return NOT_ENOUGH;

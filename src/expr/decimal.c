@@ -28,7 +28,7 @@ static bool compute(enum arithmetic_op op, const type *t, const type *lt, const 
   if (op == ARITHMETIC_DIV) {
     const int digits = t->scale - lt->scale + rt->scale;
     const bool fits = digits >= 0 ? rescale(a, digits, &a) : rescale(b, -digits, &b);
-    if (!fits || (b == -1 && a == (int128)((uint128)1 << 127))) {
+    if (!fits || b == 0 || (b == -1 && a == (int128)((uint128)1 << 127))) {
       return false;
     }
     *ret = a / b;
@@ -38,8 +38,8 @@ static bool compute(enum arithmetic_op op, const type *t, const type *lt, const 
     return false;
   }
   if (op == ARITHMETIC_MOD) {
-    *ret = b == -1 ? 0 : a % b;
-    return true;
+    *ret = b == -1 || b == 0 ? 0 : a % b;
+    return b != 0;
   }
   return op == ARITHMETIC_ADD ? !__builtin_add_overflow(a, b, ret)
                               : !__builtin_sub_overflow(a, b, ret);

@@ -113,22 +113,23 @@ operand bool_writer_finish(bool_writer *w, bool is_scalar);
 
 /** Reading texts row by row without looking at the type again. */
 typedef struct text_reader {
-  const int32_t *small; /* offsets; one of the two is set */
-  const int64_t *large;
+  const void *offsets;
   const char *data;
-  size_t step; /* 0: a scalar */
+  size_t step;   /* 0: a scalar */
+  bool is_large; /* offsets of 64 bits, else of 32 */
 } text_reader;
 static inline text_reader text_reader_of(const operand *o) {
-  const bool large = type_offset_width(o->a.type->kind) == 8;
-  return (text_reader){large ? NULL : o->a.values, large ? o->a.values : NULL,
-                       (const char *)o->a.data, o->is_scalar ? 0 : 1};
+  return (text_reader){o->a.values, (const char *)o->a.data, o->is_scalar ? 0 : 1,
+                       type_offset_width(o->a.type->kind) == 8};
 }
 static inline str text_at(const text_reader *r, size_t i) {
   i *= r->step;
-  if (r->small != NULL) {
-    return str_slice(r->data + r->small[i], (size_t)(r->small[i + 1] - r->small[i]));
+  if (r->is_large) {
+    const int64_t *at = (const int64_t *)r->offsets + i;
+    return str_slice(r->data + at[0], (size_t)(at[1] - at[0]));
   }
-  return str_slice(r->data + r->large[i], (size_t)(r->large[i + 1] - r->large[i]));
+  const int32_t *at = (const int32_t *)r->offsets + i;
+  return str_slice(r->data + at[0], (size_t)(at[1] - at[0]));
 }
 
 /** Positions of the set bits among words[0..word_count(rows)), ascending. @return their number. */

@@ -21,29 +21,22 @@ enum token_kind {
   TOKEN_PUNCTUATION /* token.op is the character: ( ) [ ] { } , ; : . */
 };
 
+/* clang-format off */
 /** Words that the grammar knows. X(name): the spelling is the name; ascending order. */
 #define KEYWORD_MAP(X)                                                                             \
-  X(ALL)                                                                                           \
-  X(AND)                                                                                           \
-  X(ANY)                                                                                           \
-  X(ARRAY)                                                                                         \
-  X(AS) X(ASC) X(AT) X(BETWEEN) X(BOTH) X(BY) X(CASE) X(CAST) X(CEIL) X(COLLATE) X(CONVERT)        \
-      X(CROSS) X(CUBE) X(CURRENT_DATE) X(CURRENT_TIME) X(CURRENT_TIMESTAMP) X(DESC) X(DISTINCT)    \
-          X(DIV) X(ELSE) X(END) X(ESCAPE) X(EXCEPT) X(EXISTS) X(EXTRACT) X(FALSE) X(FETCH)         \
-              X(FILTER) X(FIRST) X(FLOOR) X(FOR) X(FROM) X(FULL) X(GLOB) X(GROUP) X(GROUPING)      \
-                  X(HAVING) X(IGNORE) X(ILIKE) X(IN) X(INNER) X(INTERSECT) X(INTERVAL) X(INTO)     \
-                      X(IS) X(JOIN) X(LAST) X(LATERAL) X(LEADING) X(LEFT) X(LIKE) X(LIMIT)         \
-                          X(LOCALTIME) X(LOCALTIMESTAMP) X(MAP) X(MATCH) X(MEMBER) X(MINUS)        \
-                              X(NATURAL) X(NOT) X(NULL) X(NULLS) X(OF) X(OFFSET) X(OPERATOR) X(OR) \
-                                  X(ORDER) X(OUTER) X(OVER) X(OVERLAPS) X(OVERLAY) X(PLACING)      \
-                                      X(POSITION) X(QUALIFY) X(REGEXP) X(RESPECT) X(RIGHT)         \
-                                          X(RLIKE) X(ROLLUP) X(SAFE_CAST) X(SELECT) X(SETS)        \
-                                              X(SIMILAR) X(SOME) X(SUBSTR) X(SUBSTRING)            \
-                                                  X(TABLESAMPLE) X(THEN) X(TIME) X(TO) X(TOP)      \
-                                                      X(TRAILING) X(TRIM) X(TRUE) X(TRY_CAST)      \
-                                                          X(UNION) X(UNKNOWN) X(UNNEST) X(USING)   \
-                                                              X(VALUES) X(WHEN) X(WHERE) X(WINDOW) \
-                                                                  X(WITH) X(WITHIN) X(XOR) X(ZONE)
+  X(ALL) X(AND) X(ANY) X(ARRAY) X(AS) X(ASC) X(AT) X(BETWEEN) X(BOTH) X(BY) X(CASE) X(CAST)        \
+  X(CEIL) X(COLLATE) X(CONVERT) X(CROSS) X(CUBE) X(CURRENT_DATE) X(CURRENT_TIME)                   \
+  X(CURRENT_TIMESTAMP) X(DESC) X(DISTINCT) X(DIV) X(ELSE) X(END) X(ESCAPE) X(EXCEPT) X(EXISTS)     \
+  X(EXTRACT) X(FALSE) X(FETCH) X(FILTER) X(FIRST) X(FLOOR) X(FOR) X(FROM) X(FULL) X(GLOB)          \
+  X(GROUP) X(GROUPING) X(HAVING) X(IGNORE) X(ILIKE) X(IN) X(INNER) X(INTERSECT) X(INTERVAL)        \
+  X(INTO) X(IS) X(JOIN) X(LAST) X(LATERAL) X(LEADING) X(LEFT) X(LIKE) X(LIMIT) X(LOCALTIME)        \
+  X(LOCALTIMESTAMP) X(MAP) X(MATCH) X(MEMBER) X(MINUS) X(NATURAL) X(NOT) X(NULL) X(NULLS) X(OF)    \
+  X(OFFSET) X(OPERATOR) X(OR) X(ORDER) X(OUTER) X(OVER) X(OVERLAPS) X(OVERLAY) X(PLACING)          \
+  X(POSITION) X(QUALIFY) X(REGEXP) X(RESPECT) X(RIGHT) X(RLIKE) X(ROLLUP) X(SAFE_CAST) X(SELECT)   \
+  X(SETS) X(SIMILAR) X(SOME) X(SUBSTR) X(SUBSTRING) X(TABLESAMPLE) X(THEN) X(TIME) X(TO) X(TOP)    \
+  X(TRAILING) X(TRIM) X(TRUE) X(TRY_CAST) X(UNION) X(UNKNOWN) X(UNNEST) X(USING) X(VALUES)         \
+  X(WHEN) X(WHERE) X(WINDOW) X(WITH) X(WITHIN) X(XOR) X(ZONE)
+/* clang-format on */
 
 enum keyword {
   KW_NONE, /* any other word */
@@ -52,22 +45,20 @@ enum keyword {
 #undef KEYWORD_ENUM
 };
 
+/* clang-format off */
 /** Operators: X(name, spelling), longer spellings before their prefixes. */
 #define OPERATOR_MAP(X)                                                                            \
-  X(NOT_ILIKE, "!~~*")                                                                             \
-  X(NOT_LIKE, "!~~")                                                                               \
-  X(NOT_REGEX_I, "!~*")                                                                            \
-  X(LONG_ARROW, "->>")                                                                             \
+  X(NOT_ILIKE, "!~~*") X(NOT_LIKE, "!~~") X(NOT_REGEX_I, "!~*") X(LONG_ARROW, "->>")               \
   X(HASH_LONG_ARROW, "#>>") X(ILIKE, "~~*") X(SPACESHIP, "<=>") X(CUBE_ROOT, "||/")                \
-      X(NOT_REGEX, "!~") X(BANG_BANG, "!!") X(BANG_EQ, "!=") X(ARROW, "->") X(HASH_ARROW, "#>")    \
-          X(HASH_MINUS, "#-") X(LIKE, "~~") X(REGEX_I, "~*") X(LE, "<=") X(NE, "<>") X(SHL, "<<")  \
-              X(CONTAINED, "<@") X(GE, ">=") X(SHR, ">>") X(CONCAT, "||") X(ROOT, "|/")            \
-                  X(NAMED, "=>") X(EQ_EQ, "==") X(COLONS, "::") X(ASSIGN, ":=") X(OVERLAP, "&&")   \
-                      X(STARTS_WITH, "^@") X(CONTAINS, "@>") X(AT_QUESTION, "@?") X(AT_AT, "@@")   \
-                          X(INT_DIV, "//") X(PLUS, "+") X(MINUS, "-") X(STAR, "*") X(SLASH, "/")   \
-                              X(PERCENT, "%") X(EQ, "=") X(LT, "<") X(GT, ">") X(AMPERSAND, "&")   \
-                                  X(PIPE, "|") X(CARET, "^") X(TILDE, "~") X(BANG, "!")            \
-                                      X(SHARP, "#") X(AT, "@")
+  X(NOT_REGEX, "!~") X(BANG_BANG, "!!") X(BANG_EQ, "!=") X(ARROW, "->") X(HASH_ARROW, "#>")        \
+  X(HASH_MINUS, "#-") X(LIKE, "~~") X(REGEX_I, "~*") X(LE, "<=") X(NE, "<>") X(SHL, "<<")          \
+  X(CONTAINED, "<@") X(GE, ">=") X(SHR, ">>") X(CONCAT, "||") X(ROOT, "|/") X(NAMED, "=>")         \
+  X(EQ_EQ, "==") X(COLONS, "::") X(ASSIGN, ":=") X(OVERLAP, "&&") X(STARTS_WITH, "^@")             \
+  X(CONTAINS, "@>") X(AT_QUESTION, "@?") X(AT_AT, "@@") X(INT_DIV, "//") X(PLUS, "+")              \
+  X(MINUS, "-") X(STAR, "*") X(SLASH, "/") X(PERCENT, "%") X(EQ, "=") X(LT, "<") X(GT, ">")        \
+  X(AMPERSAND, "&") X(PIPE, "|") X(CARET, "^") X(TILDE, "~") X(BANG, "!") X(SHARP, "#")            \
+  X(AT, "@")
+/* clang-format on */
 
 enum operator_token {
 #define OPERATOR_ENUM(name, spelling) OP_##name,

@@ -270,8 +270,8 @@ static glv_status extract(parser *p, const ast **ret, glv_error *err) {
   const uint32_t begin = p->at.tok.begin;
   parser_advance(p);
   parser_advance(p);
-  const ast_name *field;
-  const ast *operand;
+  const ast_name *field = NULL;
+  const ast *operand = NULL;
   TRY(time_field(p, &field, err));
   TRY(parser_expect(p, KW_FROM, "FROM of EXTRACT", err));
   TRY(parser_expression(p, PREC_NONE, &operand, err));

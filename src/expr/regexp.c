@@ -183,8 +183,8 @@ bool regexp_group(const regexp_match *m, uint32_t g, size_t *ret_begin, size_t *
     return false;
   }
   const PCRE2_SIZE *bounds = pcre2_get_ovector_pointer(m->data);
-  *ret_begin = bounds[2 * g];
-  *ret_end = bounds[2 * g + 1];
+  *ret_begin = bounds[2 * (size_t)g];
+  *ret_end = bounds[2 * (size_t)g + 1];
   return *ret_begin != PCRE2_UNSET;
 }
 

@@ -473,8 +473,8 @@ static glv_status parse_class_char(translator *t, buf *items, uint32_t *ret, boo
 
 /* A character, or a range. */
 static glv_status translate_class_item(translator *t, buf *items) {
-  uint32_t low;
-  uint32_t high;
+  uint32_t low = 0;
+  uint32_t high = 0;
   bool is_class;
   TRY(parse_class_char(t, items, &low, &is_class));
   regexp_skip_blanks(t);

@@ -113,7 +113,7 @@ static bool is_name_char(uint32_t c, bool is_first) {
 /* Behind `<`: a name and `>`. */
 static glv_status parse_name(translator *t) {
   const size_t begin = t->at;
-  size_t end = begin;
+  size_t end;
   for (;;) {
     end = t->at;
     const uint32_t c = regexp_next(t);

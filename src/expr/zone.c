@@ -167,7 +167,7 @@ static bool take_header(cursor *c, size_t counts[COUNTS], int *ret_version) {
     return false;
   }
   *ret_version = p[4] == 0 ? 1 : p[4] - '0';
-  for (int i = 0; i < COUNTS; i++) {
+  for (size_t i = 0; i < COUNTS; i++) {
     counts[i] = load_be32(p + 20 + 4 * i);
     if (counts[i] > MAX_FILE) {
       return false;
@@ -206,7 +206,7 @@ static glv_status read_transitions(zone *z, cursor *c, const size_t counts[COUNT
   for (size_t i = 0; i < n; i++) {
     z->instants[i] = load_be64(body + 8 * i);
     *ok = *ok && indexes[i] < counts[COUNT_TYPE] && (i == 0 || z->instants[i - 1] < z->instants[i]);
-    z->offsets[i] = *ok ? (int32_t)load_be32(types + 6 * indexes[i]) : 0;
+    z->offsets[i] = *ok ? (int32_t)load_be32(types + 6 * (size_t)indexes[i]) : 0;
     *ok = *ok && z->offsets[i] > -MAX_OFFSET && z->offsets[i] < MAX_OFFSET;
   }
   return GLV_OK;
@@ -326,7 +326,7 @@ static int64_t rule_seconds(const rule_date *d, int64_t year) {
   if (d->form == 'M') {
     const int64_t first = calendar_days((civil){year, d->month, 1});
     const int64_t weekday = floor_mod(first + 4, 7); /* 1970-01-01 was a Thursday */
-    int64_t of_month = floor_mod(d->weekday - weekday, 7) + 7 * (d->week - 1);
+    int64_t of_month = floor_mod(d->weekday - weekday, 7) + INT64_C(7) * (d->week - 1);
     if (of_month >= calendar_month_days(year, d->month)) {
       of_month -= 7;
     }

@@ -58,7 +58,8 @@ static glv_status split_value(const zip_layout *z, const sink *s, value_parts *r
     parts.is_byte_bool = true;
     leaves = s->s.row_leaves;
   }
-  if ((s->s.kind == SHAPE_FIXED && !parts.all_items_null && c->bits != 8 * s->s.width) ||
+  if (z->width == 0 ||
+      (s->s.kind == SHAPE_FIXED && !parts.all_items_null && c->bits != 8 * s->s.width) ||
       parts.validity_total + leaves != z->width) {
     return refuse(z, s, err);
   }

@@ -39,7 +39,7 @@ static inline glv_status text_value(const text_view *v, size_t i, span *ret, glv
   const uint64_t start = text_offset(v, i);
   const uint64_t end = text_offset(v, i + 1);
   if (start < v->least || start > end || end > v->bytes.size) {
-    return text_check(v, i, 1, err);
+    TRY(text_check(v, i, 1, err)); /* says what is wrong */
   }
   *ret = span_of(v->bytes.data + start, (size_t)(end - start));
   return GLV_OK;

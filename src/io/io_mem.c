@@ -75,7 +75,7 @@ static void node_free(io_mem *m, node *n) {
 }
 
 static void node_unref(io_mem *m, node *n) {
-  if (--n->refs == 0) {
+  if (n != NULL && --n->refs == 0) {
     node_free(m, n); /* a directory leaves the tree only when it is empty */
   }
 }

@@ -51,7 +51,8 @@ glv_status home_open(glv_env *env, const char *path, const char *name, table_hom
     return fail_no_table(path, name, err);
   }
   if (status != GLV_OK) {
-    return pass_report(err, &report);
+    (void)pass_report(err, &report);
+    return status;
   }
   *ret = h;
   h = NULL;

@@ -340,8 +340,8 @@ bool row_ids_bounds(const row_id_sequence *s, uint64_t *ret_min, uint64_t *ret_m
   *ret_max = 0;
   for (size_t i = 0; i < s->segment_count; i++) {
     if (s->segments[i].count > 0) {
-      uint64_t least;
-      uint64_t most;
+      uint64_t least = UINT64_MAX;
+      uint64_t most = 0;
       segment_bounds(&s->segments[i], &least, &most);
       *ret_min = u64_min(*ret_min, least);
       *ret_max = u64_max(*ret_max, most);

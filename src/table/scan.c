@@ -148,7 +148,7 @@ static void state_free(scan_state *s) {
   if (s->plan != NULL) {
     atomic_store_explicit(&s->plan->is_stopped, true, memory_order_relaxed);
   }
-  while (s->ring_count > 0) {
+  while (s->plan != NULL && s->ring_count > 0) {
     batch b = {0};
     size_t selected;
     if (s->ring[s->ring_first].is_submitted) {
@@ -178,11 +178,13 @@ static glv_status choose_fragments(scan_state *s, const scan_options *o, glv_err
     return error_nomem(err, count * sizeof *list);
   }
   for (size_t i = 0; i < count; i++) {
-    const fragment *f =
-        o->fragments != NULL ? table_fragment(t, o->fragments[i].id) : &t->fragments[i];
-    if (f == NULL) {
-      return FAIL(err, GLV_E_INVALID_INPUT, "table '%s' has no fragment %llu", table_name(t),
-                  (unsigned long long)o->fragments[i].id);
+    const fragment *f = &t->fragments[i];
+    if (o->fragments != NULL) {
+      f = table_fragment(t, o->fragments[i].id);
+      if (f == NULL) {
+        return FAIL(err, GLV_E_INVALID_INPUT, "table '%s' has no fragment %llu", table_name(t),
+                    (unsigned long long)o->fragments[i].id);
+      }
     }
     if (f->physical_rows > 0) {
       list[s->fragment_count] = f;

@@ -351,8 +351,8 @@ glv_status transaction_convert(arena *a, const Lance__Table__Transaction *m, con
 }
 
 static glv_status read_from(const table_snapshot *t, arena *a, transaction **ret, glv_error *err) {
-  str bytes;
-  Lance__Table__Transaction *message;
+  str bytes = {0};
+  Lance__Table__Transaction *message = NULL;
   char what[NAME_SIZE];
   snprintf(what, sizeof what, "transaction of version %llu",
            (unsigned long long)t->manifest->version);

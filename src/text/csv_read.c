@@ -89,6 +89,7 @@ static glv_status read_header(csv_reader *r, str **ret, glv_error *err) {
   if (names == NULL) {
     return error_nomem(err, r->field_count * sizeof *names);
   }
+  *ret = names;
   for (size_t i = 0; i < r->field_count; i++) {
     const str name = csv_scan_field(&r->scan, i);
     const text_place at = place(r, name);
@@ -108,7 +109,6 @@ static glv_status read_header(csv_reader *r, str **ret, glv_error *err) {
       return text_bad(&at, "the header names this column twice", err);
     }
   }
-  *ret = names;
   return GLV_OK;
 }
 

@@ -158,7 +158,7 @@ static size_t put_utf8(char *out, unsigned c) {
 
 /* After \u: one character, from two escapes when it is outside of the basic plane. */
 static bool unicode_escape(json_scan *s, unsigned *ret) {
-  unsigned low;
+  unsigned low = 0;
   if (!hex4(s, ret)) {
     return false;
   }
@@ -185,7 +185,7 @@ static bool escape(json_scan *s, buf *out) {
   if (known != NULL) {
     text[0] = to[known - from];
   } else if (c == 'u') {
-    unsigned code;
+    unsigned code = 0;
     if (!unicode_escape(s, &code)) {
       return false;
     }

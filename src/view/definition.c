@@ -338,7 +338,7 @@ glv_status definition_store_expression(arena *a, str text, const char **ret, glv
   bool is_wide;
   TRY(expr_needs_wrap(a->env, text, EXPR_DQUOTE_IDENTIFIER | EXPR_VIEW, &is_wide, err));
   CLEANUP(buf_dispose) buf out;
-  buf_init(&out, a->env, 2 * LIMIT_SQL_BYTES);
+  buf_init(&out, a->env, (size_t)2 * LIMIT_SQL_BYTES);
   if (!is_wide) {
     TRY(expr_requote(text, &out, err));
   } else if (wrap(a, text, false, &out, NULL) != GLV_OK) {
@@ -593,7 +593,7 @@ glv_status definition_make_query(arena *a, view_definition *d, glv_error *err) {
                               .has_limit = d->has_limit,
                               .limit = d->limit};
   CLEANUP(buf_dispose) buf out;
-  buf_init(&out, a->env, 2 * LIMIT_SQL_BYTES);
+  buf_init(&out, a->env, (size_t)2 * LIMIT_SQL_BYTES);
   TRY(select_print_view(a, &s, &out, err));
   return copy_text(a, buf_str(&out), &d->query, err);
 }
