@@ -135,13 +135,22 @@ static int append(const char *data, size_t size, void *context) {
   return sink->status == GLV_OK ? 0 : -1;
 }
 
-glv_status js_print(const json *node, unsigned indent, unsigned digits, buf *out_buf,
-                    glv_error *err) {
+static glv_status dump(const json *node, size_t flags, buf *out_buf, glv_error *err) {
   struct sink sink = {out_buf, err, GLV_OK};
-  const size_t flags = JSON_ENCODE_ANY | JSON_INDENT(indent) | (indent == 0 ? JSON_COMPACT : 0) |
-                       JSON_REAL_PRECISION(digits == 0 ? 17 : digits);
   if (json_dump_callback(in(node), append, &sink, flags) != 0 && sink.status == GLV_OK) {
     return FAIL(err, GLV_E_NOMEM, "no memory for a JSON text");
   }
   return sink.status;
+}
+
+glv_status js_print(const json *node, unsigned indent, unsigned digits, buf *out_buf,
+                    glv_error *err) {
+  const size_t flags = JSON_ENCODE_ANY | JSON_INDENT(indent) | (indent == 0 ? JSON_COMPACT : 0) |
+                       JSON_REAL_PRECISION(digits == 0 ? 17 : digits);
+  return dump(node, flags, out_buf, err);
+}
+
+glv_status js_print_sorted(const json *node, buf *out_buf, glv_error *err) {
+  const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17);
+  return dump(node, flags, out_buf, err);
 }

@@ -54,5 +54,7 @@ json *js_copy(const json *node);
 /** Append the text of node; indent 0 = compact. Reals print with 17 significant digits unless
  * digits is given (1..17). */
 glv_status js_print(const json *node, unsigned indent, unsigned digits, buf *out, glv_error *err);
+/** Compact, the keys of every object in ascending byte order. */
+glv_status js_print_sorted(const json *node, buf *out, glv_error *err);
 
 #endif

@@ -279,6 +279,18 @@ static int parse_words(cli *c, int argc, char **argv, int first, int second) {
   return -1;
 }
 
+/* NULL when the variable is missing or empty. */
+static const char *variable(const char *name) {
+  const char *value = getenv(name);
+  return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static bool is_server(const char *url) {
+  return str_starts_with(str_of(url), STR("http://")) ||
+         str_starts_with(str_of(url), STR("https://")) ||
+         str_starts_with(str_of(url), STR("db://"));
+}
+
 /* A flag beats the environment; --db and --url together, or none of the two, is wrong usage. */
 static int choose_database(cli *c) {
   c->json = cli_flag(c, "json");
@@ -289,17 +301,20 @@ static int choose_database(cli *c) {
     return cli_usage(c, "--db and --url exclude each other");
   }
   if (c->db == NULL && c->url == NULL) {
-    c->db = getenv("GLAIVE_DB");
-    c->url = getenv("GLAIVE_URL");
+    c->db = variable("GLAIVE_DB");
+    c->url = variable("GLAIVE_URL");
     if (c->db != NULL && c->url != NULL) {
       return cli_usage(c, "GLAIVE_DB and GLAIVE_URL exclude each other; say --db or --url");
     }
   }
   if (c->api_key == NULL) {
-    c->api_key = getenv("GLAIVE_API_KEY");
+    c->api_key = variable("GLAIVE_API_KEY");
   }
   if (c->db == NULL && c->url == NULL) {
     return cli_usage(c, "no database; give --db DIR (or set GLAIVE_DB)");
+  }
+  if (c->url != NULL && !is_server(c->url)) {
+    return cli_usage(c, "a server is http://..., https://... or db://NAME, not '%s'", c->url);
   }
   return -1;
 }

@@ -109,8 +109,12 @@ bool cli_connect(cli *c);
 bool cli_name(cli *c, const char *text, glv_id *ret);
 /** The dotted form of a path, in c->memory. */
 const char *cli_name_text(cli *c, glv_id id);
-/** `NAME=VALUE` split at the first `=` that follows a name and is not `==`; false when the text has
- * none. */
+/**
+ * `NAME=VALUE` split at an `=` that follows a name and is not the first of `==`. A name is bare or
+ * in double quotes, as in dotted paths; letters outside ASCII may stand in bare ones.
+ *
+ * @param ret_name NULL when the text is no assignment. @return false after setting c->error.
+ */
 bool cli_assignment(cli *c, const char *text, const char **ret_name, const char **ret_value);
 
 /** Options that every command takes. */
@@ -141,10 +145,13 @@ void cli_print_table(const char *const *header, size_t columns, const char *cons
 /**
  * Print all rows of a stream and release it.
  *
- * @param format "table", "csv", "jsonl" or "arrow".
- * @param path   NULL or "-" = stdout; else a file that must not exist unless it can be replaced.
+ * @param format "table", "csv", "jsonl", "json" (one array) or "arrow".
+ * @param path   NULL or "-" = stdout; else a file, which is replaced when the rows are complete;
+ *               with --json stdout gets {"written": path}.
  */
 int cli_print_stream(cli *c, struct ArrowArrayStream *stream, const char *format, const char *path);
+/** Whether --json and rows of another format would both go to stdout. */
+bool cli_mixes_json(const cli *c, const char *format, const char *path);
 /** "1,234,567", in c->memory. */
 const char *cli_count(cli *c, uint64_t number);
 /** The format that a file name means: by its ending; NULL when it has none of ours. */

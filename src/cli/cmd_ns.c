@@ -8,8 +8,15 @@ static int create(cli *c) {
   }
   const option_value *given = cli_option(c, "property");
   glv_pair *pairs = ARENA_ARRAY(&c->memory, glv_pair, given->count);
+  if (pairs == NULL) {
+    error_nomem(&c->error, given->count * sizeof *pairs);
+    return cli_failed(c);
+  }
   for (size_t i = 0; i < given->count; i++) {
     if (!cli_assignment(c, given->items[i], &pairs[i].name, &pairs[i].value)) {
+      return cli_failed(c);
+    }
+    if (pairs[i].name == NULL) {
       return cli_usage(c, "--property takes NAME=VALUE, not '%s'", given->items[i]);
     }
   }

@@ -25,6 +25,9 @@ static int query(cli *c) {
   if (!is_format(format)) {
     return cli_usage(c, "--format takes table, csv, jsonl or arrow, not '%s'", format);
   }
+  if (cli_mixes_json(c, format, path)) {
+    return cli_usage(c, "--json prints one JSON document; leave out --format %s", format);
+  }
   struct ArrowArrayStream stream;
   if (!cli_connect(c) || glv_query(c->conn, c->arguments[0], NULL, &stream, &c->error) != GLV_OK) {
     return cli_failed(c);

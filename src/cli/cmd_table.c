@@ -124,6 +124,9 @@ static int export(cli *c) {
   if (format == NULL) {
     return EXIT_USAGE;
   }
+  if (cli_mixes_json(c, format, path)) {
+    return cli_usage(c, "--json prints one JSON document; write the rows to a file");
+  }
   glv_table *table = open_table(c, &id);
   if (table == NULL) {
     return cli_failed(c);

@@ -6,6 +6,27 @@
 
 /* ---- create ---- */
 
+/* One --select: an assignment, or a column by its name, which may stand in double quotes. */
+static bool projection_of(cli *c, const char *text, glv_pair *ret) {
+  glv_id id;
+  if (!cli_assignment(c, text, &ret->name, &ret->value)) {
+    return false;
+  }
+  if (ret->name != NULL) {
+    return true;
+  }
+  *ret = (glv_pair){text, NULL};
+  if (text[0] != '"') {
+    return true;
+  }
+  if (!cli_name(c, text, &id)) {
+    return false;
+  }
+  ret->name = id.parts[0];
+  return id.count == 1 ||
+         error_set(&c->error, GLV_E_INVALID_INPUT, "--select %s is not one column", text) == GLV_OK;
+}
+
 static bool projections_of(cli *c, const option_value *given, glv_pairs *ret) {
   glv_pair *pairs = ARENA_ARRAY(&c->memory, glv_pair, given->count);
   if (pairs == NULL) {
@@ -13,8 +34,8 @@ static bool projections_of(cli *c, const option_value *given, glv_pairs *ret) {
     return false;
   }
   for (size_t i = 0; i < given->count; i++) {
-    if (!cli_assignment(c, given->items[i], &pairs[i].name, &pairs[i].value)) {
-      pairs[i] = (glv_pair){given->items[i], NULL};
+    if (!projection_of(c, given->items[i], &pairs[i])) {
+      return false;
     }
   }
   *ret = (glv_pairs){pairs, given->count};
@@ -141,7 +162,8 @@ static json *entry_json(cli *c, const glv_list *list, size_t i) {
   const glv_id id = glv_list_id(list, i);
   const char *form = glv_list_form(list, i);
   json *o = js_new_object();
-  glv_status status = js_put(o, "name", js_new_string(str_of(glv_list_name(list, i))), NULL);
+  const glv_id name = {id.parts + (id.count - 1), 1};
+  glv_status status = js_put(o, "name", js_new_string(str_of(cli_name_text(c, name))), NULL);
   status |= js_put(o, "namespace",
                    js_new_string(str_of(cli_name_text(c, (glv_id){id.parts, id.count - 1}))), NULL);
   status |= js_put(o, "form", form != NULL ? js_new_string(str_of(form)) : js_new_null(), NULL);
@@ -182,6 +204,9 @@ static bool add_page(cli *c, const glv_list *list, struct all_views *all) {
     row[0] = cli_name_text(c, glv_list_id(list, i));
     row[1] = form != NULL ? arena_strdup(&c->memory, str_of(form)) : NULL;
     row[2] = arena_strdup(&c->memory, str_of(glv_list_state(list, i)));
+    if (row[2] == NULL || (form != NULL && row[1] == NULL)) {
+      return error_nomem(&c->error, 0) == GLV_OK;
+    }
   }
   all->cells = cells;
   all->rows += count;
@@ -200,9 +225,10 @@ static bool read_all(cli *c, glv_id parent, struct all_views *all) {
     const bool ok = add_page(c, list, all);
     const char *token = glv_list_token(list);
     options.page_token = token != NULL ? arena_strdup(&c->memory, str_of(token)) : NULL;
+    const bool is_short = token != NULL && options.page_token == NULL;
     glv_list_free(list);
-    if (!ok) {
-      return false;
+    if (!ok || is_short) {
+      return ok && error_nomem(&c->error, 0) == GLV_OK;
     }
   } while (options.page_token != NULL);
   return true;

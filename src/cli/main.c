@@ -67,23 +67,54 @@ const char *cli_name_text(cli *c, glv_id id) {
   return copy != NULL ? copy : "?";
 }
 
-static bool is_name_character(char c, bool first) {
-  const bool letter =
-      (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
-  return letter || (!first && c >= '0' && c <= '9');
+static bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || (unsigned char)c >= 0x80;
+}
+
+/* Bytes of the name in double quotes that the text begins with, quotes included; 0 = it has no end.
+ */
+static size_t quoted_size(const char *text) {
+  for (size_t i = 1; text[i] != '\0'; i++) {
+    if (text[i] == '"' && text[i + 1] != '"') {
+      return i + 1;
+    }
+    i += text[i] == '"';
+  }
+  return 0;
+}
+
+static size_t name_size(const char *text) {
+  if (text[0] == '"') {
+    return quoted_size(text);
+  }
+  size_t size = 0;
+  while (is_name_character(text[size])) {
+    size++;
+  }
+  return size;
 }
 
 bool cli_assignment(cli *c, const char *text, const char **ret_name, const char **ret_value) {
-  size_t i = 0;
-  while (is_name_character(text[i], i == 0)) {
-    i++;
+  const size_t size = name_size(text);
+  *ret_name = NULL;
+  *ret_value = NULL;
+  if (size == 0 || text[size] != '=' || text[size + 1] == '=') {
+    return true;
   }
-  if (i == 0 || text[i] != '=' || text[i + 1] == '=') {
-    return false;
+  const str name = str_slice(text, size);
+  if (text[0] == '"') {
+    const char **parts = NULL;
+    size_t count = 0;
+    if (name_parse(&c->memory, name, &parts, &count, &c->error) != GLV_OK) {
+      return false;
+    }
+    *ret_name = parts[0];
+  } else {
+    *ret_name = arena_strdup(&c->memory, name);
   }
-  *ret_name = arena_strdup(&c->memory, str_slice(text, i));
-  *ret_value = text + i + 1;
-  return *ret_name != NULL;
+  *ret_value = text + size + 1;
+  return *ret_name != NULL || error_nomem(&c->error, size) == GLV_OK;
 }
 
 static void log_line(void *user, int32_t level, const char *text) {

@@ -169,6 +169,11 @@ void cli_print_table(const char *const *header, size_t columns, const char *cons
   }
 }
 
+bool cli_mixes_json(const cli *c, const char *format, const char *path) {
+  const bool to_stdout = path == NULL || strcmp(path, "-") == 0;
+  return c->json && to_stdout && strcmp(format, "json") != 0;
+}
+
 const char *cli_format_of(const char *path) {
   static const struct {
     const char *ending;

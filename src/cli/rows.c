@@ -135,6 +135,9 @@ static glv_status spool_stdin(struct input_file *input, glv_error *err) {
 static bool read_types(cli *c, text_read_options *options) {
   const option_value *given = cli_option(c, "types");
   text_type *types = ARENA_ARRAY(&c->memory, text_type, given->count);
+  if (types == NULL) {
+    return error_nomem(&c->error, given->count * sizeof *types) == GLV_OK;
+  }
   for (size_t i = 0; i < given->count; i++) {
     const char *equals = strchr(given->items[i], '=');
     if (equals == NULL || equals == given->items[i]) {
@@ -155,7 +158,7 @@ static bool read_types(cli *c, text_read_options *options) {
 static glv_status open_text(cli *c, const char *format, text_source source, const schema *columns,
                             batch_reader *ret) {
   text_read_options options = {.columns = columns};
-  str null_text;
+  str null_text = {0};
   if (!read_types(c, &options)) {
     return c->error.code;
   }
@@ -169,7 +172,7 @@ static glv_status open_text(cli *c, const char *format, text_source source, cons
 }
 
 static glv_status open_ipc(cli *c, struct input_file *input, batch_reader *ret) {
-  byte_source source;
+  byte_source source = {0};
   TRY(input_open(input, &source, &c->error));
   return ipc_reader_open(c->env, source, ret, &c->error);
 }
@@ -220,7 +223,7 @@ static glv_status open_rows(cli *c, const char *path, const char *format,
                             const struct ArrowSchema *columns, struct ArrowArrayStream *ret) {
   struct input_file *input = ARENA_NEW(&c->memory, struct input_file);
   CLEANUP(schema_cleanup) schema *wanted = NULL;
-  batch_reader reader;
+  batch_reader reader = {0};
   if (input == NULL) {
     return error_nomem(&c->error, sizeof *input);
   }
@@ -321,6 +324,16 @@ static glv_status write_file(cli *c, batch_reader *rows, const char *format, con
   return status;
 }
 
+/* The one document of --json when the rows went elsewhere. */
+static int report_written(cli *c, const char *path) {
+  json *o = js_new_object();
+  if (js_put(o, "written", js_new_string(str_of(path)), &c->error) != GLV_OK) {
+    js_free(o);
+    return cli_failed(c);
+  }
+  return cli_print_json(c, o);
+}
+
 int cli_print_stream(cli *c, struct ArrowArrayStream *stream, const char *format,
                      const char *path) {
   CLEANUP(batch_reader_dispose) batch_reader rows = {0};
@@ -328,12 +341,16 @@ int cli_print_stream(cli *c, struct ArrowArrayStream *stream, const char *format
     return cli_failed(c);
   }
   glv_status status;
-  if (path != NULL && strcmp(path, "-") != 0) {
+  const bool out_is_file = path != NULL && strcmp(path, "-") != 0;
+  if (out_is_file) {
     status = write_file(c, &rows, format, path);
   } else {
     struct output_file out = {.fd = STDOUT_FILENO, .path = "standard output"};
     fflush(stdout);
     status = write_rows(c, &rows, format, &out);
   }
-  return status == GLV_OK ? EXIT_DONE : cli_failed(c);
+  if (status != GLV_OK) {
+    return cli_failed(c);
+  }
+  return c->json && out_is_file ? report_written(c, path) : EXIT_DONE;
 }

@@ -89,6 +89,26 @@ void local_view_def_free(glv_view_def *def) {
 
 /* ---- in ---- */
 
+/* An expression that cannot be stored is one that does not parse; lack of memory stays what it is.
+ */
+static glv_status store_projection(arena *a, const glv_pair *p, view_projection *ret,
+                                   glv_error *err) {
+  ret->output = p->name;
+  if (p->value == NULL) {
+    ret->expression = definition_quote_column(a, str_of(p->name));
+    return ret->expression != NULL ? GLV_OK : error_nomem(err, strlen(p->name));
+  }
+  const glv_status status = definition_store_expression(a, str_of(p->value), &ret->expression, err);
+  if (status == GLV_OK || status == GLV_E_NOMEM) {
+    return status;
+  }
+  error_prefix(err, GLV_E_INVALID_EXPRESSION, "Invalid expression for column '%s': ", p->name);
+  if (err != NULL) {
+    err->code = GLV_E_INVALID_EXPRESSION;
+  }
+  return GLV_E_INVALID_EXPRESSION;
+}
+
 static glv_status store_projections(arena *a, const glv_view_def *def, view_definition *ret,
                                     glv_error *err) {
   view_projection *projections = ARENA_ARRAY(a, view_projection, def->projections.count);
@@ -96,21 +116,7 @@ static glv_status store_projections(arena *a, const glv_view_def *def, view_defi
     return error_nomem(err, def->projections.count * sizeof *projections);
   }
   for (size_t i = 0; i < def->projections.count; i++) {
-    const glv_pair *p = &def->projections.items[i];
-    projections[i].output = p->name;
-    if (p->value == NULL) {
-      projections[i].expression = definition_quote_column(a, str_of(p->name));
-    } else if (definition_store_expression(a, str_of(p->value), &projections[i].expression, err) !=
-               GLV_OK) {
-      error_prefix(err, GLV_E_INVALID_EXPRESSION, "Invalid expression for column '%s': ", p->name);
-      if (err != NULL) {
-        err->code = GLV_E_INVALID_EXPRESSION;
-      }
-      return GLV_E_INVALID_EXPRESSION;
-    }
-    if (projections[i].expression == NULL) {
-      return error_nomem(err, 0);
-    }
+    TRY(store_projection(a, &def->projections.items[i], &projections[i], err));
   }
   ret->projections = projections;
   ret->projection_count = def->projections.count;

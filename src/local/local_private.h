@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "catalog/catalog.h"
 #include "local/local.h"
+#include "table/scan.h"
 #include "table/table.h"
 #include "view/plan.h"
 #include "view/refresh.h"
@@ -60,6 +61,9 @@ glv_status local_table_new(local_conn *conn, glv_id id, const catalog_table *at,
 table_snapshot *local_table_snapshot(local_table *t);
 /** Let reads see this snapshot; takes it over. */
 void local_table_move(local_table *t, table_snapshot *snapshot, bool checked_out);
+/** The same after a write, unless the handle stands at a later version already (another thread
+ * wrote meanwhile) or was checked out at an old one; takes the snapshot over. */
+void local_table_advance(local_table *t, table_snapshot *snapshot);
 /** Find and open a table. Errors: as glv_table_open. */
 glv_status local_table_find(local_conn *conn, glv_id id, uint64_t version, arena *a,
                             catalog_table *ret_at, table_snapshot **ret, glv_error *err);
@@ -71,6 +75,10 @@ glv_status local_drop(local_conn *conn, glv_id id, bool if_exists, glv_error *er
 glv_status local_predicate(arena *a, const char *text, uint32_t flags, const char **ret,
                            glv_error *err);
 unsigned local_expr_flags(uint32_t flags);
+/** The outcome of planning a scan; when it failed because a text names a column of a type that is
+ * not read, GLV_E_UNSUPPORTED that says so. */
+glv_status local_explain(const table_snapshot *t, glv_status status, str filter,
+                         const scan_column *columns, size_t count, glv_error *err);
 
 glv_status local_table_create(glv_conn *conn, glv_id id, batch_reader *data,
                               const glv_table_options *options, glv_table **ret, glv_error *err);

@@ -33,6 +33,32 @@ static bool is_output(const select_statement *s, const table_snapshot *t, str na
   return s->star && schema_find(table_schema(t), name) != SIZE_MAX;
 }
 
+static int by_text(const void *a, const void *b) {
+  return str_compare(*(const str *)a, *(const str *)b);
+}
+
+/* Two columns of one name could not be told apart by whoever reads the result. */
+static glv_status check_outputs(const select_statement *s, arena *a, glv_error *err) {
+  str *names = ARENA_ARRAY(a, str, s->item_count);
+  if (names == NULL) {
+    return error_nomem(err, s->item_count * sizeof *names);
+  }
+  for (size_t i = 0; i < s->item_count; i++) {
+    names[i] = s->items[i].output;
+  }
+  if (s->item_count > 0) {
+    qsort(names, s->item_count, sizeof *names, by_text);
+  }
+  for (size_t i = 1; i < s->item_count; i++) {
+    if (str_equal(names[i - 1], names[i])) {
+      return FAIL(err, GLV_E_SQL_PLAN,
+                  "the query gives two columns the name '%.*s'; rename one: expr AS name",
+                  STR_ARG(names[i]));
+    }
+  }
+  return GLV_OK;
+}
+
 /* The scan's columns: the outputs, then the sort keys that are none of them. */
 static glv_status make_columns(const select_statement *s, const table_snapshot *t, arena *a,
                                scan_column **ret, size_t *ret_count, size_t *ret_outputs,
@@ -67,6 +93,7 @@ static glv_status start_scan(const select_statement *s, const table_snapshot *t,
                              batch_reader *ret, glv_error *err) {
   scan_column *columns = NULL;
   size_t count = 0;
+  TRY(check_outputs(s, a, err));
   TRY(s->star ? table_check_supported(t, err) : GLV_OK);
   TRY(make_columns(s, t, a, &columns, &count, ret_outputs, err));
   scan_options scan = {.columns = columns,
@@ -81,18 +108,19 @@ static glv_status start_scan(const select_statement *s, const table_snapshot *t,
     scan.limit = s->limit;
     scan.offset = s->has_offset ? s->offset : 0;
   }
-  return table_scan(t, &scan, ret, err);
+  const glv_status status = table_scan(t, &scan, ret, err);
+  return local_explain(t, status, scan.filter, columns, count, err);
 }
 
 /* ---- count(*) ---- */
 
-static glv_status one_number(glv_env *env, str name, uint64_t number, batch_reader *ret,
+static glv_status one_number(arena *a, str name, uint64_t number, batch_reader *ret,
                              glv_error *err) {
-  char text[128];
-  const size_t size = size_min(name.size, sizeof text - 1);
-  memcpy(text, name.data, size);
-  text[size] = '\0';
-  const field f = {.name = text, .type = type_simple(TYPE_INT64)};
+  glv_env *env = a->env;
+  const field f = {.name = arena_strdup(a, name), .type = type_simple(TYPE_INT64)};
+  if (f.name == NULL) {
+    return error_nomem(err, name.size);
+  }
   CLEANUP(schema_cleanup) schema *s = NULL;
   TRY(schema_new(env, &f, 1, (metadata){NULL, 0}, &s, err));
   CLEANUP(batch_dispose) batch b = {0};
@@ -113,10 +141,18 @@ static glv_status count_rows(const select_statement *s, const table_snapshot *t,
     TRY(requoted(a, s->filter, &filter, err));
   }
   uint64_t count = 0;
-  TRY(table_count(t, filter, local_expr_flags(options->flags), options->cancel, &count, err));
+  const glv_status status =
+      table_count(t, filter, local_expr_flags(options->flags), options->cancel, &count, err);
+  TRY(local_explain(t, status, filter, NULL, 0, err));
   const str name = s->item_count > 0 ? s->items[0].output : STR("count(*)");
+  for (size_t i = 0; i < s->order_count; i++) {
+    if (!str_equal(s->order[i].name, name)) {
+      return FAIL(err, GLV_E_SQL_PLAN, "ORDER BY '%.*s' has no meaning for the one row of count(*)",
+                  STR_ARG(s->order[i].name));
+    }
+  }
   const bool no_row = (s->has_limit && s->limit == 0) || (s->has_offset && s->offset > 0);
-  TRY(one_number(table_env(t), name, count, ret, err));
+  TRY(one_number(a, name, count, ret, err));
   if (no_row) {
     CLEANUP(batch_reader_dispose) batch_reader full = *ret;
     TRY(batch_reader_of(table_env(t), full.schema, NULL, 0, ret, err));

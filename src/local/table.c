@@ -70,6 +70,17 @@ void local_table_move(local_table *t, table_snapshot *snapshot, bool checked_out
   table_unref(old);
 }
 
+void local_table_advance(local_table *t, table_snapshot *snapshot) {
+  mutex_lock(&t->lock);
+  table_snapshot *old = snapshot;
+  if (!t->checked_out && table_version(snapshot) > table_version(t->snapshot)) {
+    old = t->snapshot;
+    t->snapshot = snapshot;
+  }
+  mutex_unlock(&t->lock);
+  table_unref(old);
+}
+
 glv_status local_table_find(local_conn *conn, glv_id id, uint64_t version, arena *a,
                             catalog_table *ret_at, table_snapshot **ret, glv_error *err) {
   TRY(catalog_table_resolve(conn->db, catalog_path(id), a, ret_at, err));
@@ -280,6 +291,18 @@ glv_status local_predicate(arena *a, const char *text, uint32_t flags, const cha
   return *ret != NULL ? GLV_OK : error_nomem(err, out.size);
 }
 
+glv_status local_explain(const table_snapshot *t, glv_status status, str filter,
+                         const scan_column *columns, size_t count, glv_error *err) {
+  if (status != GLV_E_SQL_PLAN) {
+    return status;
+  }
+  TRY(table_check_names(t, filter, false, err));
+  for (size_t i = 0; i < count; i++) {
+    TRY(table_check_names(t, columns[i].expression, false, err));
+  }
+  return status;
+}
+
 glv_status local_table_count(glv_table *table, const char *filter, const glv_call_options *options,
                              uint64_t *ret, glv_error *err) {
   CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
@@ -287,8 +310,9 @@ glv_status local_table_count(glv_table *table, const char *filter, const glv_cal
   arena_init(&a, table->handle.env);
   const char *predicate = NULL;
   TRY(local_predicate(&a, filter, options->flags, &predicate, err));
-  return table_count(snapshot, str_of(predicate), local_expr_flags(options->flags), options->cancel,
-                     ret, err);
+  const glv_status status = table_count(
+      snapshot, str_of(predicate), local_expr_flags(options->flags), options->cancel, ret, err);
+  return local_explain(snapshot, status, str_of(predicate), NULL, 0, err);
 }
 
 glv_status local_table_scan(glv_table *table, const glv_scan_options *options, batch_reader *ret,
@@ -316,7 +340,8 @@ glv_status local_table_scan(glv_table *table, const glv_scan_options *options, b
                              .with_row_id = (options->flags & GLV_SCAN_ROW_ID) != 0,
                              .batch_rows = options->batch_rows,
                              .cancel = options->cancel};
-  return table_scan(snapshot, &scan, ret, err);
+  const glv_status status = table_scan(snapshot, &scan, ret, err);
+  return local_explain(snapshot, status, scan.filter, scan.columns, scan.column_count, err);
 }
 
 /* ---- writing ---- */
@@ -361,6 +386,6 @@ glv_status local_table_write(glv_table *table, batch_reader *data, bool overwrit
   ret->attempts = result.attempts;
   ret->version = table_version(made);
   ret->rows_inserted = result.rows;
-  local_table_move(t, made, false);
+  local_table_advance(t, made);
   return GLV_OK;
 }

@@ -112,7 +112,10 @@ static glv_status first_fill(local_view *v, cancel_token *cancel, glv_error *err
   const glv_refresh_options options = {.struct_size = sizeof options, .cancel = cancel};
   glv_refresh_result ignored = {0};
   const glv_status status = local_view_refresh(&v->base, &options, &ignored, err);
-  if (status != GLV_OK) {
+  if (status == GLV_E_UNKNOWN_OUTCOME) {
+    error_prefix(err, status,
+                 "view '%s' was created; whether it is filled is not known: ", v->table->name);
+  } else if (status != GLV_OK) {
     error_prefix(err, status,
                  "view '%s' was created but is still empty (refresh fills it, drop removes it): ",
                  v->table->name);
@@ -134,7 +137,12 @@ static glv_status create_table(local_plan *p, glv_id id, arena *a, catalog_table
     return status;
   }
   *ret_at = creation.table;
-  return catalog_table_finish(conn->db, &creation, err);
+  const glv_status finished = catalog_table_finish(conn->db, &creation, err);
+  if (finished != GLV_OK) {
+    table_unref(*ret);
+    *ret = NULL;
+  }
+  return finished;
 }
 
 glv_status local_view_plan_create(glv_view_plan *plan, glv_id id, const glv_view_options *options,
@@ -286,7 +294,7 @@ glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options
   CLEANUP(table_cleanup) table_snapshot *before = local_table_snapshot(v->table);
   table_snapshot *latest = NULL;
   if (table_open_version(before, 0, &latest, NULL) == GLV_OK) {
-    local_table_move(v->table, latest, false);
+    local_table_advance(v->table, latest);
   }
   return GLV_OK;
 }

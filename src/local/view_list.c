@@ -63,9 +63,13 @@ static const char *state_text(arena *a, const definition_read *read, const table
 /* Add the table to the list if it is a view. */
 static glv_status visit(struct listing *l, glv_id ns, const catalog_entry *entry, glv_error *err) {
   CLEANUP(table_cleanup) table_snapshot *t = NULL;
-  if (entry->path == NULL ||
-      table_open(l->conn->base.handle.env, entry->path, entry->name, 0, &t, NULL) != GLV_OK) {
+  if (entry->path == NULL) {
     return GLV_OK;
+  }
+  const glv_status status =
+      table_open(l->conn->base.handle.env, entry->path, entry->name, 0, &t, NULL);
+  if (status != GLV_OK) {
+    return status == GLV_E_NOMEM ? error_nomem(err, 0) : GLV_OK;
   }
   bool is_view = false;
   const str stored = table_metadata_get(t, STR(VIEW_KEY_DEFINITION), &is_view);

@@ -103,6 +103,14 @@ int64_t table_timestamp_ns(const table_snapshot *t);
 const schema *table_schema(const table_snapshot *t);
 /** GLV_E_UNSUPPORTED naming the first column whose type is not read, and its stored type. */
 glv_status table_check_supported(const table_snapshot *t, glv_error *err);
+/**
+ * For the report of an expression that did not plan: GLV_E_UNSUPPORTED when the text names a column
+ * whose type is not read, else GLV_OK.
+ *
+ * @param dquote_identifier  "x" names a column; else it is a text.
+ */
+glv_status table_check_names(const table_snapshot *t, str text, bool dquote_identifier,
+                             glv_error *err);
 /** The schema as stored: every column, ids, stored types. */
 const lance_schema *table_lance_schema(const table_snapshot *t);
 /** Schema metadata (`mv.*` and the like); table_metadata_get: absent gives {NULL, 0}. */

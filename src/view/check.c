@@ -79,10 +79,10 @@ static bool same_type(const field *stored, const field *planned) {
 
 glv_status view_plan_matches(const view_plan *p, const table_snapshot *view,
                              bool *ret_has_provenance, glv_error *err) {
+  TRY(table_check_supported(view, err));
   const schema *stored = table_schema(view);
   const size_t planned_count = p->columns->field_count; /* provenance included */
-  bool ok = table_lance_schema(view)->field_count == stored->field_count &&
-            (stored->field_count == planned_count || stored->field_count + 1 == planned_count);
+  bool ok = stored->field_count == planned_count || stored->field_count + 1 == planned_count;
   for (size_t i = 0; i < stored->field_count && ok; i++) {
     const field *s = &stored->fields[i];
     const field *f = &p->columns->fields[i];

@@ -103,7 +103,7 @@ static glv_status embeddings(arena *a, str raw, lineage l, char **ret, glv_error
   }
   CLEANUP(buf_dispose) buf text;
   buf_init(&text, a->env, SIZE_MAX / 2);
-  TRY(js_print(kept, 0, 0, &text, err));
+  TRY(js_print_sorted(kept, &text, err)); /* LanceDB keeps no order of keys either */
   *ret = arena_strdup(a, buf_str(&text));
   return *ret != NULL ? GLV_OK : error_nomem(err, text.size);
 }
@@ -139,11 +139,21 @@ static const lineage_link *first_link_of_source(lineage l, str source) {
   return NULL;
 }
 
+/* Position among the stored columns, SIZE_MAX = none. */
+static size_t position_of(const lance_schema *source, const char *name) {
+  for (size_t i = 0; i < source->field_count; i++) {
+    if (strcmp(source->fields[i].arrow.name, name) == 0) {
+      return i;
+    }
+  }
+  return SIZE_MAX;
+}
+
 /* The new definition of one output; *ret stays NULL when the output is physical. */
-static glv_status output_embedding(const schema *source, const json *definitions, lineage l,
+static glv_status output_embedding(const lance_schema *source, const json *definitions, lineage l,
                                    const char *output, json **ret, glv_error *err) {
   const lineage_link *link = link_by_output(l, output);
-  const size_t index = link == NULL ? SIZE_MAX : schema_find(source, str_of(link->source));
+  const size_t index = link == NULL ? SIZE_MAX : position_of(source, link->source);
   const json *old = index == SIZE_MAX || index >= js_count(definitions)
                         ? NULL
                         : embedding_of(js_item(definitions, index));
@@ -193,8 +203,9 @@ static glv_status add_definition(json *into, json *kind, glv_error *err) {
   return js_push(into, definition, err);
 }
 
-static glv_status column_definitions(arena *a, const schema *source, str raw, const field *fields,
-                                     size_t count, lineage l, char **ret, glv_error *err) {
+static glv_status column_definitions(arena *a, const lance_schema *source, str raw,
+                                     const field *fields, size_t count, lineage l, char **ret,
+                                     glv_error *err) {
   CLEANUP(js_cleanup) json *definitions = NULL;
   *ret = NULL;
   if (js_parse(raw, &definitions, NULL) != GLV_OK || js_kind_of(definitions) != JS_ARRAY) {
@@ -221,7 +232,7 @@ static glv_status column_definitions(arena *a, const schema *source, str raw, co
   return *ret != NULL ? GLV_OK : error_nomem(err, text.size);
 }
 
-glv_status lineage_schema_metadata(arena *a, const schema *source, const field *fields,
+glv_status lineage_schema_metadata(arena *a, const lance_schema *source, const field *fields,
                                    size_t count, lineage l, metadata *ret, glv_error *err) {
   char *values[2] = {NULL, NULL};
   bool found = false;

@@ -8,6 +8,7 @@
 
 #include "arrow/type.h"
 #include "base/arena.h"
+#include "format/lance_schema.h"
 
 /** One output that projects a top-level source column directly, in projection order. */
 typedef struct lineage_link {
@@ -27,11 +28,12 @@ metadata lineage_field_metadata(arena *a, metadata from, bool *ok);
  * The schema metadata of the view: `embedding_functions` and `lancedb::column_definitions`
  * rewritten for its columns, nothing else.
  *
- * @param source  schema of the source with its metadata.
+ * @param source  schema of the source as stored, with its metadata: positions count every column,
+ * also those that are not read.
  * @param fields  the view's fields, provenance included.
  * Errors: GLV_E_NOMEM. A value that does not have the expected form is left out.
  */
-glv_status lineage_schema_metadata(arena *a, const schema *source, const field *fields,
+glv_status lineage_schema_metadata(arena *a, const lance_schema *source, const field *fields,
                                    size_t count, lineage l, metadata *ret, glv_error *err);
 
 #endif

@@ -71,21 +71,6 @@ static glv_status expression_failed(const struct planner *p, glv_status status, 
   return status;
 }
 
-/* A column whose type is not read is missing from the schema the expression engine sees: say so. */
-static glv_status check_unread_column(const struct planner *p, const char *expression,
-                                      glv_error *err) {
-  const lance_schema *stored = table_lance_schema(p->source);
-  for (size_t i = 0; i < stored->field_count; i++) {
-    const lance_field *f = &stored->fields[i];
-    if (!f->is_supported && strstr(expression, f->arrow.name) != NULL) {
-      return FAIL(err, GLV_E_UNSUPPORTED,
-                  "column '%s' of '%s' has type %s, which this release does not read",
-                  f->arrow.name, table_name(p->source), f->logical_type);
-    }
-  }
-  return GLV_OK;
-}
-
 static glv_status check_type(const struct planner *p, const char *output, const expr *e,
                              const type **ret, glv_error *err) {
   const type *t = expr_type(e);
@@ -149,7 +134,9 @@ static glv_status plan_output(struct planner *p, size_t index, glv_error *err) {
   const glv_status status =
       expr_plan_value(p->plan->env, str_of(from->expression), &p->scope, EXPR_VIEW, &e, err);
   if (status != GLV_OK) {
-    TRY(status == GLV_E_SQL_PLAN ? check_unread_column(p, from->expression, err) : GLV_OK);
+    TRY(status == GLV_E_SQL_PLAN
+            ? table_check_names(p->source, str_of(from->expression), false, err)
+            : GLV_OK);
     return expression_failed(p, status, from->output, err);
   }
   const type *t = NULL;
@@ -196,7 +183,8 @@ static glv_status plan_filter(struct planner *p, glv_error *err) {
                ? expr_plan_filter(p->plan->env, str_of(filter), &p->scope, EXPR_VIEW, &e, err)
                : status;
   if (status != GLV_OK) {
-    TRY(status == GLV_E_SQL_PLAN ? check_unread_column(p, filter, err) : GLV_OK);
+    TRY(status == GLV_E_SQL_PLAN ? table_check_names(p->source, str_of(filter), false, err)
+                                 : GLV_OK);
     return filter_failed(p, status, err);
   }
   return planner_add_inputs(p, e, err);
@@ -249,8 +237,9 @@ static glv_status make_columns(struct planner *p, glv_error *err) {
   p->fields[p->projection_count] =
       (field){.name = VIEW_SOURCE_ROW_ID, .type = type_simple(TYPE_UINT64), .nullable = false};
   metadata m;
-  TRY(lineage_schema_metadata(&plan->memory, p->scope.schema, p->fields, p->projection_count + 1,
-                              (lineage){p->links, p->link_count}, &m, err));
+  TRY(lineage_schema_metadata(&plan->memory, table_lance_schema(p->source), p->fields,
+                              p->projection_count + 1, (lineage){p->links, p->link_count}, &m,
+                              err));
   TRY(schema_new(plan->env, p->fields, p->projection_count + 1, m, &plan->columns, err));
   scan_column *outputs = ARENA_ARRAY(&plan->memory, scan_column, p->projection_count);
   if (outputs == NULL) {
@@ -269,6 +258,10 @@ static glv_status plan_all(struct planner *p, glv_error *err) {
   view_plan *plan = p->plan;
   if (plan->definition.star) {
     TRY(expand_star(p, err));
+  }
+  if (p->projection_count > LIMIT_FIELDS) {
+    return FAIL(err, GLV_E_LIMIT, "a view has at most %d columns, not %zu", LIMIT_FIELDS,
+                p->projection_count);
   }
   p->fields = ARENA_ARRAY(&plan->memory, field, p->projection_count + 1);
   p->links = ARENA_ARRAY(&plan->memory, lineage_link, p->projection_count);

@@ -60,8 +60,9 @@ glv_status view_check_lsm(const table_snapshot *t, const char *role, glv_error *
 /**
  * Compare the planned columns with those of the view's table: same names and types in order, no
  * null where the table forbids it. *ret_has_provenance is false for a view without provenance
- * column (made by LanceDB 0.41). Errors: GLV_E_SCHEMA "the stored definition of view 'v' does not
- * produce this view's schema; recreate the view".
+ * column (made by LanceDB 0.41). Errors: GLV_E_UNSUPPORTED for a column of a type that is not read;
+ * GLV_E_SCHEMA "the stored definition of view 'v' does not produce this view's schema; recreate the
+ * view".
  */
 glv_status view_plan_matches(const view_plan *p, const table_snapshot *view,
                              bool *ret_has_provenance, glv_error *err);

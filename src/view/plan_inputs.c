@@ -3,24 +3,56 @@
 
 #include "view/plan_private.h"
 
+/* Room for more entries; doubling keeps the memory in proportion to the number of columns. */
+static void *grow(arena *a, const void *old, size_t used, size_t wanted, size_t width,
+                  size_t *capacity) {
+  const size_t room = size_max(wanted, *capacity * 2);
+  void *all = arena_calloc(a, room, width);
+  if (all != NULL) {
+    if (old != NULL) {
+      memcpy(all, old, used * width);
+    }
+    *capacity = room;
+  }
+  return all;
+}
+
 static glv_status append_paths(struct planner *p, const char *const *paths, size_t count,
                                glv_error *err) {
   arena *a = &p->plan->memory;
-  const char **all = ARENA_ARRAY(a, const char *, p->path_count + count);
-  if (all == NULL) {
-    return error_nomem(err, (p->path_count + count) * sizeof *all);
-  }
-  for (size_t i = 0; i < p->path_count; i++) {
-    all[i] = p->paths[i];
+  const size_t wanted = p->path_count + count;
+  if (wanted > p->path_capacity || p->paths == NULL) {
+    const char **all =
+        grow(a, p->paths, p->path_count, wanted, sizeof *p->paths, &p->path_capacity);
+    if (all == NULL) {
+      return error_nomem(err, wanted * sizeof *all);
+    }
+    p->paths = all;
   }
   for (size_t i = 0; i < count; i++) {
-    all[p->path_count + i] = arena_strdup(a, str_of(paths[i]));
-    if (all[p->path_count + i] == NULL) {
-      return error_nomem(err, 0);
+    const char *copy = arena_strdup(a, str_of(paths[i]));
+    if (copy == NULL) {
+      return error_nomem(err, strlen(paths[i]));
     }
+    p->paths[p->path_count++] = copy;
   }
-  p->paths = all;
-  p->path_count += count;
+  return GLV_OK;
+}
+
+static glv_status append_columns(struct planner *p, const size_t *columns, size_t count,
+                                 glv_error *err) {
+  const size_t wanted = p->column_count + count;
+  if (wanted > p->column_capacity || p->columns == NULL) {
+    size_t *all = grow(&p->plan->memory, p->columns, p->column_count, wanted, sizeof *p->columns,
+                       &p->column_capacity);
+    if (all == NULL) {
+      return error_nomem(err, wanted * sizeof *all);
+    }
+    p->columns = all;
+  }
+  for (size_t i = 0; i < count; i++) {
+    p->columns[p->column_count++] = columns[i];
+  }
   return GLV_OK;
 }
 
@@ -29,19 +61,7 @@ glv_status planner_add_inputs(struct planner *p, const expr *e, glv_error *err) 
   const char *const *paths = expr_paths(e, &count);
   TRY(append_paths(p, paths, count, err));
   const size_t *columns = expr_columns(e, &count);
-  size_t *all = ARENA_ARRAY(&p->plan->memory, size_t, p->column_count + count);
-  if (all == NULL) {
-    return error_nomem(err, (p->column_count + count) * sizeof *all);
-  }
-  for (size_t i = 0; i < p->column_count; i++) {
-    all[i] = p->columns[i];
-  }
-  for (size_t i = 0; i < count; i++) {
-    all[p->column_count + i] = columns[i];
-  }
-  p->columns = all;
-  p->column_count += count;
-  return GLV_OK;
+  return append_columns(p, columns, count, err);
 }
 
 static int by_text(const void *a, const void *b) {

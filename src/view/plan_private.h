@@ -22,8 +22,10 @@ struct planner {
   size_t link_count;
   const char **paths; /* read by the expressions so far, with repetitions */
   size_t path_count;
+  size_t path_capacity;
   size_t *columns;
   size_t column_count;
+  size_t column_capacity;
 };
 
 /** Remember what an expression reads; sort and de-duplicate at the end. Errors: GLV_E_NOMEM. */

@@ -1,0 +1,98 @@
+"""Names, one JSON document, and where the database is: the rules that scripts rely on."""
+import json
+
+import pytest
+
+from test_program import people, run  # noqa: F401
+
+
+@pytest.fixture
+def odd(run, tmp_path):
+    (tmp_path / "odd.csv").write_text('my col,age,a-b,"q""q"\nx,1,2,3\ny,2,3,4\n')
+    assert run("ns", "create", '"n.1"').code == 0
+    assert run("table", "import", '"n.1"."t.2"', "odd.csv").code == 0
+    return run
+
+
+@pytest.mark.parametrize("text, name, values", [
+    ('"my col"', "my col", ["x", "y"]),
+    ("my col", "my col", ["x", "y"]),
+    ('"my col"=upper("my col")', "my col", ["X", "Y"]),
+    ('"q""q"', 'q"q', [3, 4]),
+    ('"a=b"=age', "a=b", [1, 2]),
+    ("a-b", "a-b", [2, 3]),
+    ("a-b=age", "a-b", [1, 2]),
+    ("2x=age + 1", "2x", [2, 3]),
+    ("yes=age == 1", "yes", [True, False]),
+])
+def test_select(odd, text, name, values):
+    done = odd("view", "create", "v", "--source", '"n.1"."t.2"', "--select", text)
+    assert (done.code, done.err) == (0, "")
+    rows = json.loads(odd("query", "SELECT * FROM v ORDER BY __source_row_id", "--json").out)
+    assert [list(r)[0] for r in rows] == [name] * 2
+    assert [list(r.values())[0] for r in rows] == values
+
+
+@pytest.mark.parametrize("text, message", [
+    ("age==1", "unknown column 'age==1'"),
+    ("age = 1", "unknown column 'age = 1'"),
+    ('"my col', "is not a name"),
+    ('"my col".x', "is not one column"),
+    ('""=age', "has an empty name"),
+])
+def test_select_refused(odd, text, message):
+    done = odd("view", "create", "v", "--source", '"n.1"."t.2"', "--select", text)
+    assert done.code == 1
+    assert message in done.err
+    assert odd("view", "list", "--json").out == "[]\n"
+
+
+def test_names_are_shown_in_one_form(odd):
+    assert odd("view", "create", '"n.1"."v.1"', "--source", '"n.1"."t.2"').code == 0
+    assert json.loads(odd("view", "list", "--recursive", "--json").out) == [
+        {"name": '"v.1"', "namespace": '"n.1"', "form": "namespaced_select", "state": "ok"}]
+    assert json.loads(odd("table", "list", '"n.1"', "--json").out) == ['"n.1"."t.2"', '"n.1"."v.1"']
+    assert odd("view", "drop", '"n.1"."v.1"').out == 'dropped view "n.1"."v.1"\n'
+
+
+def test_one_json_document(people, tmp_path):
+    run = people
+    for words in (["query", "SELECT name FROM ops.people", "--format", "csv"],
+                  ["query", "SELECT name FROM ops.people", "--format", "jsonl", "-o", "-"],
+                  ["table", "export", "ops.people", "-", "--format", "csv"]):
+        refused = run(*words, "--json")
+        assert (refused.code, refused.out) == (2, "")
+        assert "--json prints one JSON document" in refused.err
+    for words in (["query", "SELECT name FROM ops.people", "-o", "out.csv"], ["table", "export", "ops.people", "out.csv"]):
+        assert json.loads(run(*words, "--json").out) == {"written": "out.csv"}
+        assert len((tmp_path / "out.csv").read_text().splitlines()) == 4
+        (tmp_path / "out.csv").unlink()
+
+
+def test_where_the_database_is(run, tmp_path):
+    db = str(tmp_path / "db")
+    assert run("table", "list", env={"GLAIVE_DB": db}, db=False).code == 0
+    assert run("table", "list", env={"GLAIVE_DB": db, "GLAIVE_URL": ""}, db=False).code == 0
+    none = run("table", "list", env={"GLAIVE_DB": "", "GLAIVE_URL": ""}, db=False)
+    assert none.code == 2 and "no database" in none.err
+    assert run("table", "list", "--db", db, env={"GLAIVE_URL": "http://localhost:1"}, db=False).code == 0
+    path = run("table", "list", "--url", str(tmp_path / "other"), db=False)
+    assert path.code == 2 and "a server is http://" in path.err
+    assert not (tmp_path / "other").exists()
+    assert run("table", "list", "--url", "http://localhost:1").code == 1  # the flag beats GLAIVE_DB
+
+
+def test_queries_with_one_name_twice(people):
+    twice = people("query", "SELECT name, upper(name) AS name FROM ops.people")
+    assert twice.code == 1 and "two columns the name 'name'" in twice.err
+    order = people("query", "SELECT count(*) FROM ops.people ORDER BY age")
+    assert order.code == 1 and "ORDER BY 'age' has no meaning" in order.err
+    name = "n" * 300
+    assert json.loads(people("query", f"SELECT count(*) AS {name} FROM ops.people ORDER BY {name}", "--json").out) == [{name: 3}]
+
+
+def test_null_order_is_that_of_datafusion(run):
+    run("table", "import", "t", "-", "--format", "csv", stdin="id,x\n1,b\n2,NA\n3,a\n")
+    for order, ids in (("x", [3, 1, 2]), ("x DESC", [2, 1, 3]), ("x NULLS FIRST", [2, 3, 1]), ("x DESC NULLS LAST", [1, 3, 2]), ("x, x DESC", [3, 1, 2])):
+        rows = json.loads(run("query", f"SELECT id FROM t ORDER BY {order}", "--json").out)
+        assert [r["id"] for r in rows] == ids, order
