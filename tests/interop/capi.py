@@ -28,6 +28,17 @@ class Page(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("limit", c.c_uint64), ("page_token", c.c_char_p)]
 
 
+class EnvOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("threads", c.c_uint32), ("log_level", c.c_int32),
+                ("memory_limit_bytes", c.c_uint64), ("allocator", c.c_void_p), ("io", c.c_void_p), ("log", c.c_void_p),
+                ("log_user", c.c_void_p)]
+
+
+class ScanOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("columns", Pairs), ("filter", c.c_char_p),
+                ("limit", c.c_uint64), ("offset", c.c_uint64), ("batch_rows", c.c_uint32), ("cancel", c.c_void_p)]
+
+
 class Failed(Exception):
     def __init__(self, code, text):
         super().__init__(text)
@@ -52,10 +63,11 @@ def load():
 class Connection:
     """A connection of glv_connect, or of glv_connect_namespace("dir") when `namespace`."""
 
-    def __init__(self, root, namespace=False):
+    def __init__(self, root, namespace=False, memory_limit=0):
         self.lib = load()
         self.env, self.conn = c.c_void_p(), c.c_void_p()
-        self.call("glv_env_new", None, c.byref(self.env))
+        options = EnvOptions(struct_size=c.sizeof(EnvOptions), memory_limit_bytes=memory_limit)
+        self.call("glv_env_new", c.byref(options), c.byref(self.env))
         if namespace:
             properties = Pairs((Pair * 1)(Pair(b"root", str(root).encode())), 1)
             self.call("glv_connect_namespace", self.env, b"dir", properties, None, c.byref(self.conn))
@@ -87,6 +99,25 @@ class Connection:
         finally:
             self.lib.glv_table_free(table)
         return count.value
+
+    def scan(self, parts, cancel=None):
+        """A pyarrow reader over the rows."""
+        import pyarrow as pa
+
+        table, stream = c.c_void_p(), (c.c_uint64 * 5)()
+        options = ScanOptions(struct_size=c.sizeof(ScanOptions), cancel=cancel, batch_rows=100)
+        self.call("glv_table_open", self.conn, id_of(parts), None, c.byref(table))
+        try:
+            self.call("glv_table_scan", table, c.byref(options), stream)
+        finally:
+            self.lib.glv_table_free(table)
+        return pa.RecordBatchReader._import_from_c(c.addressof(stream))
+
+    def cancel(self):
+        """A token, and a function that cancels what carries it."""
+        token = c.c_void_p()
+        self.call("glv_cancel_new", self.env, c.byref(token))
+        return token, lambda: self.lib.glv_cancel_request(token)
 
     def page(self, kind, parent=(), limit=None, token=None):
         """(names, next token) of one page; kind: table or namespace."""
