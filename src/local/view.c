@@ -42,13 +42,17 @@ static void plan_dispose(handle *h) {
   mem_free(env, p);
 }
 
-/* A definition that is stored as a query needs its canonical text, made from the planned parts. */
+/*
+ * A definition that is stored as a query needs its canonical text: the caller's own, or made from
+ * the planned parts. `*` is stored as the columns that it stands for now; as a star it would mean
+ * other columns as soon as the source gets one.
+ */
 static glv_status finish_definition(view_plan *plan, glv_error *err) {
   view_definition *d = &plan->definition;
   if (d->projection_count == 0) {
     return GLV_OK;
   }
-  const bool keep = d->form == DEFINITION_QUERY && d->query != NULL;
+  const bool keep = d->form == DEFINITION_QUERY && d->query != NULL && !d->star;
   return keep ? GLV_OK : definition_make_query(&plan->memory, d, err);
 }
 
