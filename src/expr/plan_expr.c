@@ -482,8 +482,7 @@ static glv_status plan_first(planner *p, const ast *a, place at, const node **re
 
 /* A construct that gave back its operand unchanged, such as a cast to the same type, is no path. */
 static glv_status clear_path(planner *p, const ast *a, const node **n, glv_error *err) {
-  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): set, as the operand was planned without
-  // failure
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the operand was planned, so *n is set
   if (!(*n)->is_path || may_be_path(a) || a->kind == AST_PAREN) {
     return GLV_OK;
   }

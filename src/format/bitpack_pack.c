@@ -67,26 +67,23 @@
   }
 
 /* X(T, W) for every width of a word size. */
-#define EACH_8(X, T) X(T, 1) X(T, 2) X(T, 3) X(T, 4) X(T, 5) X(T, 6) X(T, 7) X(T, 8)
+/* clang-format off */
+#define EACH_8(X, T)                                                                               \
+  X(T, 1) X(T, 2) X(T, 3) X(T, 4) X(T, 5) X(T, 6) X(T, 7) X(T, 8)
 #define EACH_16(X, T)                                                                              \
-  EACH_8(X, T) X(T, 9) X(T, 10) X(T, 11) X(T, 12) X(T, 13) X(T, 14) X(T, 15) X(T, 16)
+  EACH_8(X, T)                                                                                     \
+  X(T, 9) X(T, 10) X(T, 11) X(T, 12) X(T, 13) X(T, 14) X(T, 15) X(T, 16)
 #define EACH_32(X, T)                                                                              \
   EACH_16(X, T)                                                                                    \
-  X(T, 17)                                                                                         \
-  X(T, 18)                                                                                         \
-  X(T, 19)                                                                                         \
-  X(T, 20)                                                                                         \
-  X(T, 21) X(T, 22) X(T, 23) X(T, 24) X(T, 25) X(T, 26) X(T, 27) X(T, 28) X(T, 29) X(T, 30)        \
-      X(T, 31) X(T, 32)
+  X(T, 17) X(T, 18) X(T, 19) X(T, 20) X(T, 21) X(T, 22) X(T, 23) X(T, 24)                          \
+  X(T, 25) X(T, 26) X(T, 27) X(T, 28) X(T, 29) X(T, 30) X(T, 31) X(T, 32)
 #define EACH_64(X, T)                                                                              \
   EACH_32(X, T)                                                                                    \
-  X(T, 33)                                                                                         \
-  X(T, 34)                                                                                         \
-  X(T, 35)                                                                                         \
-  X(T, 36)                                                                                         \
-  X(T, 37) X(T, 38) X(T, 39) X(T, 40) X(T, 41) X(T, 42) X(T, 43) X(T, 44) X(T, 45) X(T, 46)        \
-      X(T, 47) X(T, 48) X(T, 49) X(T, 50) X(T, 51) X(T, 52) X(T, 53) X(T, 54) X(T, 55) X(T, 56)    \
-          X(T, 57) X(T, 58) X(T, 59) X(T, 60) X(T, 61) X(T, 62) X(T, 63) X(T, 64)
+  X(T, 33) X(T, 34) X(T, 35) X(T, 36) X(T, 37) X(T, 38) X(T, 39) X(T, 40)                          \
+  X(T, 41) X(T, 42) X(T, 43) X(T, 44) X(T, 45) X(T, 46) X(T, 47) X(T, 48)                          \
+  X(T, 49) X(T, 50) X(T, 51) X(T, 52) X(T, 53) X(T, 54) X(T, 55) X(T, 56)                          \
+  X(T, 57) X(T, 58) X(T, 59) X(T, 60) X(T, 61) X(T, 62) X(T, 63) X(T, 64)
+/* clang-format on */
 
 /* The conditions in a kernel are constants. */
 /* NOLINTBEGIN(readability-function-cognitive-complexity,readability-function-size) */

@@ -83,7 +83,7 @@ static page *find(file_reader *r, column_state *c, size_t number) {
   return p;
 }
 
-/* With the lock held: take out the page of c that was used longest ago. */
+/* With the lock held: take out the page of c that was used longest ago; NULL if it has none. */
 static page *take_oldest(file_reader *r, column_state *c) {
   cached_page *oldest = NULL;
   for (size_t i = 0; i < c->page_count; i++) {
@@ -91,6 +91,9 @@ static page *take_oldest(file_reader *r, column_state *c) {
     if (at->page != NULL && (oldest == NULL || at->used < oldest->used)) {
       oldest = at;
     }
+  }
+  if (oldest == NULL) {
+    return NULL;
   }
   page *p = oldest->page;
   oldest->page = NULL;

@@ -62,8 +62,8 @@ static void names(void **state) {
       "struct<key: string not null, value: list<item: int32>>",
       "struct<>",
       "list<item: fixed_size_list<item: bool>[3]>",
-      "fixed_size_list<entries: struct<key: string not null, value: list<item: int32>> not "
-      "null>[2]",
+      ("fixed_size_list<entries: struct<key: string not null, value: list<item: int32>> not "
+       "null>[2]"),
       "map<string, list<item: int32>>",
       "large_list<item: map<string, list<item: int32>>>"};
   for (size_t i = 0; i < SAMPLE_TYPES; i++) {
