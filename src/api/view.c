@@ -5,8 +5,6 @@
 #include "arrow/cdata.h"
 #include "local/local.h"
 
-enum { SQL_FLAGS = GLV_SQL_LANCE | GLV_SQL_STRICT };
-
 static glv_status check_view(const glv_view *view, glv_error *err) {
   TRY(require_pointer(view, "view", err));
   return env_check_fork(view->handle.env, err);
@@ -56,7 +54,7 @@ glv_status glv_view_prepare(glv_conn *conn, const glv_view_def *def,
   TRY(read_definition(def, &known_def, err));
   glv_call_options known;
   TRY(OPTIONS_READ(options, &known, err));
-  TRY(require_flags(known.flags, SQL_FLAGS, err));
+  TRY(require_flags(known.flags, 0, err)); /* definitions have one dialect */
   return conn->ops->view_prepare(conn, &known_def, &known, ret, err);
 }
 

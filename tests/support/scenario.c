@@ -102,6 +102,18 @@ static glv_status create_new_view(glv_conn *conn, glv_error *err) {
   return glv_view_create(conn, ID("w"), &def, NULL, NULL, err);
 }
 
+/* A view in a namespace has a row in the catalog beside its table. */
+static glv_status create_child_view(glv_conn *conn, glv_error *err) {
+  static const glv_pair projections[] = {{"id", NULL}, {"up", "upper(name)"}};
+  static const char *const ns[] = {"ns"};
+  glv_view_def def = GLV_OPTIONS(glv_view_def);
+  def.source_table = "s";
+  def.source_namespace = (glv_strs){ns, 1};
+  def.projections = (glv_pairs){projections, 2};
+  def.filter = "id > 1";
+  return glv_view_create(conn, ID("ns", "w"), &def, NULL, NULL, err);
+}
+
 #define ACT(function)                                                                              \
   static glv_status act_##function(glv_env *env, const char *root, glv_error *err) {               \
     return on_connection(env, root, function, err);                                                \
@@ -113,6 +125,7 @@ ACT(append_child)
 ACT(refresh_incremental)
 ACT(refresh_full)
 ACT(create_new_view)
+ACT(create_child_view)
 
 #define BEFORE T_ROWS "; " S_ROWS "; " V_ROWS REST
 
@@ -129,6 +142,8 @@ const scenario scenarios[] = {
     {"create view", act_create_new_view, BEFORE,
      T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: 2 1,3 2",
      T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: "},
+    {"create view in a namespace", act_create_child_view, BEFORE, BEFORE "; ns.w: 2 Y 1,3 Z 2",
+     BEFORE "; ns.w: "},
 };
 const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];
 
@@ -182,6 +197,12 @@ void scenario_state(glv_env *env, const char *root, char *text, size_t size) {
     const glv_id id = i == 1 ? ID("ns", "s") : ID(names[i]);
     used += (size_t)snprintf(text + used, size - used, "%s", i > 0 ? "; " : "");
     used += print_table(env, conn, id, names[i], text + used, size - used);
+  }
+  /* Only one scenario makes this view. */
+  char child[128];
+  print_table(env, conn, ID("ns", "w"), "ns.w", child, sizeof child);
+  if (strstr(child, "absent") == NULL) {
+    used += (size_t)snprintf(text + used, size - used, "; %s", child);
   }
   /* A view is never without its definition. */
   glv_view *view = NULL;
