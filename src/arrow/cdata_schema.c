@@ -286,15 +286,15 @@ static bool read_length(const char **at, size_t *ret) {
   return value >= 0 && (uint32_t)value <= LIMIT_JSON_BYTES;
 }
 
-static bool read_text(arena *a, const char **at, str *ret) {
+static glv_status read_text(const importer *in, const char **at, str *ret) {
   size_t size;
   if (!read_length(at, &size)) {
-    return false;
+    return malformed(in, "bad metadata");
   }
-  const char *copy = arena_strdup(a, str_slice(*at, size));
+  const char *copy = arena_strdup(in->memory, str_slice(*at, size));
   *at += size;
   *ret = str_slice(copy, size);
-  return copy != NULL;
+  return copy != NULL ? GLV_OK : no_memory(in);
 }
 
 static glv_status import_metadata(importer *in, const char *block, metadata *ret) {
@@ -311,10 +311,8 @@ static glv_status import_metadata(importer *in, const char *block, metadata *ret
     return no_memory(in);
   }
   for (size_t i = 0; i < count; i++) {
-    if (!read_text(in->memory, &block, &pairs[i].key) ||
-        !read_text(in->memory, &block, &pairs[i].value)) {
-      return malformed(in, "bad metadata");
-    }
+    TRY(read_text(in, &block, &pairs[i].key));
+    TRY(read_text(in, &block, &pairs[i].value));
   }
   *ret = (metadata){pairs, count};
   return GLV_OK;

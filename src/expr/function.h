@@ -66,7 +66,7 @@ typedef struct function_binding {
   /**
    * Out, optional: whatever the kernel wants to keep, such as a compiled constant pattern. Shared
    * by threads, so the kernel must not change it. dispose(state) is called once when the plan goes,
-   * also when planning fails after bind; bind itself leaves nothing behind when it fails.
+   * also when bind or planning fails after dispose was set.
    */
   void *state;
   void (*dispose)(void *state);

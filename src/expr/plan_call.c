@@ -70,9 +70,10 @@ static glv_status bind(planner *p, const function *f, const char *name, const no
                           .count = count,
                           .arguments = seen,
                           .targets = targets};
+  TRY(plan_own_binding(p, b, err)); /* first: what bind makes is then disposed of in every case */
   TRY(f->bind(b, err));
   *ret = b;
-  return plan_own_binding(p, b, err);
+  return GLV_OK;
 }
 
 static glv_status plan_table_function(planner *p, const function *f, const char *name,

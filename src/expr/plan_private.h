@@ -148,7 +148,7 @@ node *plan_new(planner *p, enum node_kind kind, const type *t, size_t child_coun
 glv_status plan_constant(planner *p, array *a, bool is_literal, const node **ret, glv_error *err);
 /** Complete a node: spine, flags; a constant when all children are. */
 glv_status plan_finish(planner *p, node *n, const node **ret, glv_error *err);
-/** Keep for the end of the plan. */
+/** Keep for the end of the plan: whatever dispose b has by then is called. */
 glv_status plan_own_binding(planner *p, function_binding *b, glv_error *err);
 /** n as type t; n itself when it has it. Errors: GLV_E_SQL_PLAN when there is no such cast. */
 glv_status plan_cast(planner *p, const node *n, const type *t, bool is_try, const node **ret,
