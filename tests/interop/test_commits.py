@@ -7,7 +7,7 @@ import sys
 import lance
 import pyarrow as pa
 import pytest
-from conftest import PROGRAM, STABLE
+from conftest import PROGRAM, STABLE, GlaiveError
 from data import same
 
 LONG = bool(os.environ.get("GLAIVE_LONG"))
@@ -175,3 +175,30 @@ def test_random_histories(glaive, lancedb40, seed):
     history.refresh()
     lance.dataset(str(glaive.db / "t.lance")).validate()
     lance.dataset(str(glaive.db / "v.lance")).validate()
+
+
+@pytest.mark.parametrize("rename_works", [True, False])
+def test_file_systems_without_hard_links(glaive, db, tmp_path, monkeypatch, rename_works):
+    """link() fails as on such file systems: renameat2 publishes; where that is missing too, writing is refused."""
+    glaive.write("t", pa.table({"id": [1]}))
+    fail = "int {}({}) {{ errno = {}; return -1; }}\n"
+    source = "#include <errno.h>\n" + fail.format("linkat", "int a, const char *b, int c, const char *d, int e", "EPERM")
+    source += fail.format("link", "const char *a, const char *b", "EPERM")
+    if not rename_works:
+        source += fail.format("renameat2", "int a, const char *b, int c, const char *d, unsigned e", "EINVAL")
+    (tmp_path / "nolink.c").write_text(source)
+    subprocess.run(["cc", "-w", "-shared", "-fPIC", "-o", tmp_path / "nolink.so", tmp_path / "nolink.c"], check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(tmp_path / "nolink.so"))
+    if rename_works:
+        glaive.write("t", pa.table({"id": [2]}), "--append")
+        glaive.write("u", pa.table({"id": [3]}))
+    else:
+        with pytest.raises(GlaiveError, match="t"):
+            glaive.write("t", pa.table({"id": [2]}), "--append")
+    monkeypatch.delenv("LD_PRELOAD")
+    dataset = lance.dataset(str(db / "t.lance"))
+    dataset.validate()
+    assert dataset.to_table()["id"].to_pylist() == ([1, 2] if rename_works else [1])
+    versions = {p.name for p in (db / "t.lance" / "_versions").iterdir()} - {"latest_version_hint.json"}
+    assert len(versions) == dataset.version
+    glaive.write("t", pa.table({"id": [4]}), "--append")
