@@ -43,13 +43,24 @@ typedef struct reader {
   arena *a;
   str whole;
   str rest;
+  bool is_starved; /* there was no memory: not the fault of the name */
 } reader;
 
 static glv_status refuse(const reader *r, glv_error *err) {
+  if (r->is_starved) {
+    return error_nomem(err, sizeof(type));
+  }
   return FAIL(err, GLV_E_SQL_PLAN,
               "Unsupported type '%.*s'. Must be a supported arrow type name such as 'Int32' or "
               "'Timestamp(ns)'",
               STR_ARG(r->whole));
+}
+
+/* Takes what was made in the arena; false = there was no memory. */
+static bool keep(reader *r, const type *made, const type **ret) {
+  *ret = made;
+  r->is_starved = made == NULL;
+  return made != NULL;
 }
 
 static void skip(reader *r, size_t n) { r->rest = str_slice(r->rest.data + n, r->rest.size - n); }
@@ -120,6 +131,7 @@ static bool take_quoted(reader *r, const char **ret) {
   }
   *ret = arena_strdup(r->a, str_slice(r->rest.data, i));
   skip(r, i + 1);
+  r->is_starved = *ret == NULL;
   return *ret != NULL;
 }
 
@@ -140,8 +152,7 @@ static bool take_timestamp(reader *r, const type **ret) {
       return false;
     }
   }
-  *ret = type_timestamp(r->a, unit, timezone);
-  return *ret != NULL;
+  return keep(r, type_timestamp(r->a, unit, timezone), ret);
 }
 
 static glv_status take_type(reader *r, int depth, const type **ret, glv_error *err);
@@ -178,8 +189,8 @@ static bool take_decimal(reader *r, str name, const type **ret) {
       precision > (is_wide ? 76 : 38) || scale < -128 || scale > 127) {
     return false;
   }
-  *ret = type_decimal(r->a, is_wide ? TYPE_DECIMAL256 : TYPE_DECIMAL128, precision, scale);
-  return *ret != NULL;
+  const type_kind kind = is_wide ? TYPE_DECIMAL256 : TYPE_DECIMAL128;
+  return keep(r, type_decimal(r->a, kind, precision, scale), ret);
 }
 
 static bool take_timed(reader *r, str name, const type **ret) {
@@ -191,8 +202,7 @@ static bool take_timed(reader *r, str name, const type **ret) {
       (kind == TYPE_TIME64 && unit < UNIT_MICRO)) {
     return false;
   }
-  *ret = type_with_unit(r->a, kind, unit);
-  return *ret != NULL;
+  return keep(r, type_with_unit(r->a, kind, unit), ret);
 }
 
 /* What stands in the parentheses behind a name. */
@@ -212,13 +222,12 @@ static glv_status take_arguments(reader *r, str name, int depth, const type **re
     ok = take_decimal(r, name, ret);
   } else if (str_is(name, "FixedSizeBinary")) {
     int32_t width;
-    ok = take_int(r, &width) && width >= 0;
-    *ret = ok ? type_fixed_size_binary(r->a, width) : NULL;
+    ok = take_int(r, &width) && width >= 0 && keep(r, type_fixed_size_binary(r->a, width), ret);
   } else if (str_is(name, "Interval")) {
     ok = str_is(take_word(r), "MonthDayNano");
     *ret = type_simple(TYPE_INTERVAL_MONTH_DAY_NANO);
   }
-  return ok && *ret != NULL ? GLV_OK : refuse(r, err);
+  return ok ? GLV_OK : refuse(r, err);
 }
 
 static glv_status take_type(reader *r, int depth, const type **ret, glv_error *err) {

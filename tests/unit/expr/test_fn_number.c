@@ -198,6 +198,12 @@ static void test_out_of_memory(void **state) {
   sql_text_starve(&s, "round(sqrt(CAST(x AS INT)), 2) + power(abs(CAST(x AS INT)), 2)");
   sql_text_starve(&s, "greatest(x, 'b', nullif(x, '2'))");
   sql_text_starve(&s, "arrow_cast(x, 'Int8') = 1 AND arrow_typeof(x) = 'Utf8'");
+  sql_text_starve(&s, "arrow_typeof(arrow_cast(NULL, 'FixedSizeBinary(3)')) || "
+                      "arrow_typeof(arrow_cast(NULL, 'Duration(ms)')) || "
+                      "arrow_typeof(arrow_cast(NULL, 'Decimal256(50, 3)'))");
+  sql_text_starve(&s, "arrow_typeof(arrow_cast(NULL, 'Timestamp(us, Some(\"UTC\"))')) || "
+                      "arrow_typeof(arrow_cast(NULL, 'List(Time64(ns))')) || "
+                      "arrow_typeof(arrow_cast(NULL, 'Dictionary(Int8, Utf8)'))");
   sql_text_close(&s);
 }
 
