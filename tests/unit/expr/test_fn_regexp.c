@@ -200,6 +200,26 @@ static void test_out_of_memory(void **state) {
   sql_text_rows(&s, values, 3);
   sql_text_starve(&s, "regexp_replace(x, '(?P<n>[a-z&&[^b]])|[[:alpha:]]', '<$n>', 'g')");
   sql_text_starve(&s, "regexp_like(x, x) AND regexp_count(x, 'b') > 0");
+  sql_text_starve(&s, "regexp_like(x, 'a.*') AND regexp_like(x, 'B', 'i')");
+  sql_text_close(&s);
+}
+
+/* Planning that fails behind a compiled pattern leaves nothing of it. */
+static void test_failed_plans(void **state) {
+  static const char *const texts[] = {
+      "regexp_like(x, 'a.*') AND no_such(x)",
+      "regexp_replace(x, '(a)', '$1') || arrow_cast(x, 'NoType')",
+      "regexp_count(x, 'b+') + CAST('z' AS INT)",
+      "coalesce(regexp_like(x, '^b$'), regexp_like(x, '(', 'i'))",
+  };
+  (void)state;
+  sql_text s;
+  sql_text_open(&s);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    const uint64_t blocks = atomic_load(&s.t.alloc.live_blocks);
+    assert_int_equal(sql_text_status(&s, texts[i]), GLV_E_SQL_PLAN);
+    assert_int_equal(atomic_load(&s.t.alloc.live_blocks), blocks);
+  }
   sql_text_close(&s);
 }
 
@@ -208,6 +228,7 @@ int main(void) {
       cmocka_unit_test(test_cases),           cmocka_unit_test(test_columns),
       cmocka_unit_test(test_runaway),         cmocka_unit_test(test_large_patterns),
       cmocka_unit_test(test_random_patterns), cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_failed_plans),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
