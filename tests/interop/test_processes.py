@@ -57,6 +57,22 @@ def test_refreshing_processes_never_double_rows(glaive, lancedb40, view):
     assert lancedb40.open_materialized_view("v").refresh().mode == "no_op"
 
 
+def test_a_polling_reader_sees_old_or_new(glaive, lancedb40, view):
+    """While a program refreshes 100 times, a reader of the newest version never meets a count between two of them."""
+    rounds = 100 if LONG else 20
+    allowed = [1000 + 50 * i for i in range(rounds + 1)]
+    seen = set()
+    for i in range(rounds):
+        view.add(batch(2000 + 100 * i, 100))
+        process = start(glaive, "view", "refresh", "v")
+        while process.poll() is None:
+            seen.add(lance.dataset(str(glaive.db / "v.lance")).count_rows())
+        assert process.returncode == 0
+        assert seen <= set(allowed[i:i + 2]), (i, seen)
+        seen = {allowed[i + 1]} & seen
+    assert lancedb40.open_table("v").count_rows() == allowed[-1]
+
+
 def killed(process, delay):
     """Kill after a while. @return whether it had ended by then."""
     time.sleep(delay)
