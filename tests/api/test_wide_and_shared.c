@@ -67,6 +67,7 @@ static void wide_views(void **state) {
   must(&s, glv_view_prepare(s.conn, &def, NULL, &plan, &s.err));
   glv_env_memory(s.env, &after, NULL);
   assert_int_equal(glv_view_plan_definition(plan)->inputs.count, WIDE);
+  assert_true(after - before < (uint64_t)WIDE * 4096);
   glv_view_plan_free(plan);
   suite_close(&s);
 }
