@@ -115,11 +115,11 @@ static void parallel_for_stops_at_a_failure(void **state) {
 }
 
 static glv_status nested_loop(void *context, size_t i, glv_error *err) {
-  (void)i;
   test_env *t = context;
-  static struct loop l;
+  struct loop l = {0}; /* each outer item has its own: two of them run at once */
   l.fail_at = SIZE_MAX;
-  return parallel_for(t->env, 100, visit, &l, err);
+  TRY(parallel_for(t->env, 100, visit, &l, err));
+  return l.calls == 100 ? GLV_OK : FAIL(err, GLV_E_CORRUPT, "item %zu ran part of its loop", i);
 }
 
 static void parallel_for_nests(void **state) {
