@@ -81,8 +81,9 @@ GLV_API void glv_buf_dispose(glv_buf *text);
 GLV_API GLV_CHECKED glv_status glv_cancel_new(glv_env *env, glv_cancel **ret, glv_error *err);
 
 /**
- * Ask every call that carries the token to end with GLV_E_CANCELLED; they do so within one batch of
- * work.
+ * Ask every call that carries the token to end with GLV_E_CANCELLED. They look at the token between
+ * windows of a scan: batches that are decoded already (up to a few hundred thousand rows) may still
+ * be delivered before the stream ends with the error.
  *
  * @param cancel the token. Thread class: T.
  */
