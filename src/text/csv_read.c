@@ -4,27 +4,19 @@
  * and equals one of the null texts. A line without anything on it is skipped, unless there is only
  * one column: there it is a null.
  */
-#include "base/hash.h"
 #include "text/csv_scan.h"
-#include "text/text_private.h"
-
-enum { DEFAULT_BATCH_ROWS = 65536 };
+#include "text/reader.h"
 
 typedef struct csv_reader {
-  glv_env *env; /* a reference */
-  text_source source;
+  text_reader common;
   arena memory;
   str *nulls;
   size_t null_count;
   csv_scan scan;
-  text_columns columns;
   size_t *targets; /* column of each field */
   size_t field_count;
   size_t *missing; /* columns that the text lacks */
   size_t missing_count;
-  const schema *schema;
-  buf scratch;
-  bool failed;
 } csv_reader;
 
 static bool is_null(const csv_reader *r, const csv_field *f, str value) {
@@ -37,7 +29,7 @@ static bool is_null(const csv_reader *r, const csv_field *f, str value) {
 }
 
 static text_place place(const csv_reader *r, str column) {
-  return (text_place){r->source.name, r->scan.line, column};
+  return (text_place){r->common.source.name, r->scan.line, column};
 }
 
 /* All fields of the record are UTF-8; header (may be NULL) names the columns. */
@@ -66,7 +58,7 @@ static glv_status next_record(csv_reader *r, const str *header, bool *ret_found,
   }
   if (r->field_count != 0 && s->count != r->field_count) {
     return FAIL(err, GLV_E_INVALID_INPUT, "file '%s' line %llu: %zu fields, the header has %zu",
-                r->source.name, (unsigned long long)s->line, s->count, r->field_count);
+                r->common.source.name, (unsigned long long)s->line, s->count, r->field_count);
   }
   return check_utf8(r, header, err);
 }
@@ -75,14 +67,14 @@ static glv_status next_record(csv_reader *r, const str *header, bool *ret_found,
 static glv_status read_header(csv_reader *r, str **ret, glv_error *err) {
   CLEANUP(map_dispose) map seen;
   bool found;
-  map_init(&seen, r->env);
+  map_init(&seen, r->common.env);
   csv_scan_dispose(&r->scan);
-  TRY(csv_scan_open(&r->scan, r->env, &r->source, err));
+  TRY(csv_scan_open(&r->scan, r->common.env, &r->common.source, err));
   r->field_count = 0;
   TRY(next_record(r, NULL, &found, err));
   if (!found) {
     return FAIL(err, GLV_E_INVALID_INPUT, "file '%s' is empty: the header line is missing",
-                r->source.name);
+                r->common.source.name);
   }
   r->field_count = r->scan.count;
   str *names = ARENA_ARRAY(&r->memory, str, r->field_count);
@@ -97,8 +89,8 @@ static glv_status read_header(csv_reader *r, str **ret, glv_error *err) {
     bool is_new;
     if (name.size == 0 || memchr(name.data, 0, name.size) != NULL) {
       return FAIL(err, GLV_E_INVALID_INPUT,
-                  "file '%s' line %llu: column %zu of the header has no name", r->source.name,
-                  (unsigned long long)r->scan.line, i + 1);
+                  "file '%s' line %llu: column %zu of the header has no name",
+                  r->common.source.name, (unsigned long long)r->scan.line, i + 1);
     }
     names[i] = str_slice(arena_strdup(&r->memory, name), name.size);
     if (names[i].data == NULL) {
@@ -135,8 +127,9 @@ static glv_status find_types(csv_reader *r, const str *header, found_type *types
   }
 }
 
-static glv_status find_schema(csv_reader *r, const text_read_options *o, schema **ret,
+static glv_status find_schema(void *reader, const text_read_options *o, schema **ret,
                               glv_error *err) {
+  csv_reader *r = reader;
   str *header;
   TRY(read_header(r, &header, err));
   found_type *types = ARENA_ARRAY(&r->memory, found_type, r->field_count);
@@ -156,52 +149,38 @@ static glv_status find_schema(csv_reader *r, const text_read_options *o, schema 
     }
     fields[i] = (field){.name = header[i].data, .type = t, .nullable = true};
   }
-  TRY(schema_new(r->env, fields, r->field_count, (metadata){0}, ret, err));
-  return text_check_overrides(o, *ret, r->source.name, err);
+  return schema_new(r->common.env, fields, r->field_count, (metadata){0}, ret, err);
 }
 
 static glv_status note_missing(csv_reader *r, const bool *present, glv_error *err) {
-  for (size_t i = 0; i < r->schema->field_count; i++) {
+  for (size_t i = 0; i < r->common.schema->field_count; i++) {
     if (present[i]) {
       continue;
     }
-    if (!r->schema->fields[i].nullable) {
+    if (!r->common.schema->fields[i].nullable) {
       return FAIL(err, GLV_E_COLUMN_NOT_FOUND,
-                  "file '%s' lacks column '%s', which must not be null", r->source.name,
-                  r->schema->fields[i].name);
+                  "file '%s' lacks column '%s', which must not be null", r->common.source.name,
+                  r->common.schema->fields[i].name);
     }
     r->missing[r->missing_count++] = i;
   }
   return GLV_OK;
 }
 
-static glv_status index_names(map *index, const schema *s, glv_error *err) {
-  for (size_t i = 0; i < s->field_count; i++) {
-    uint64_t *slot;
-    bool is_new;
-    TRY(map_put(index, str_of(s->fields[i].name), &slot, &is_new, err));
-    *slot = i;
-  }
-  return GLV_OK;
-}
-
 /* Which column each field goes to. */
 static glv_status bind_header(csv_reader *r, const str *header, glv_error *err) {
-  CLEANUP(map_dispose) map index;
-  const schema *s = r->schema;
+  const schema *s = r->common.schema;
   bool *present = ARENA_ARRAY(&r->memory, bool, s->field_count);
-  map_init(&index, r->env);
   r->targets = ARENA_ARRAY(&r->memory, size_t, r->field_count);
   r->missing = ARENA_ARRAY(&r->memory, size_t, s->field_count);
   if (present == NULL || r->targets == NULL || r->missing == NULL) {
     return error_nomem(err, s->field_count * sizeof *r->missing);
   }
-  TRY(index_names(&index, s, err));
   for (size_t i = 0; i < r->field_count; i++) {
-    const uint64_t *target = map_get(&index, header[i]);
+    const uint64_t *target = map_get(&r->common.index, header[i]);
     if (target == NULL) {
       return FAIL(err, GLV_E_COLUMN_NOT_FOUND, "file '%s' has column '%.*s', the table has not",
-                  r->source.name, STR_ARG(header[i]));
+                  r->common.source.name, STR_ARG(header[i]));
     }
     r->targets[i] = (size_t)*target;
     present[*target] = true;
@@ -212,12 +191,12 @@ static glv_status bind_header(csv_reader *r, const str *header, glv_error *err) 
 static glv_status append_field(csv_reader *r, size_t i, glv_error *err) {
   const str value = csv_scan_field(&r->scan, i);
   const size_t target = r->targets[i];
-  const field *f = &r->schema->fields[target];
+  const field *f = &r->common.schema->fields[target];
   const text_place at = place(r, str_of(f->name));
   if (!is_null(r, &r->scan.fields[i], value)) {
-    return text_column_text(&r->columns.items[target], value, &at, &r->scratch, err);
+    return text_column_text(&r->common.columns.items[target], value, &at, &r->common.scratch, err);
   }
-  return f->nullable ? text_column_null(&r->columns.items[target], err)
+  return f->nullable ? text_column_null(&r->common.columns.items[target], err)
                      : text_bad(&at, "the value is missing and must not be null", err);
 }
 
@@ -226,44 +205,17 @@ static glv_status append_record(csv_reader *r, glv_error *err) {
     TRY(append_field(r, i, err));
   }
   for (size_t i = 0; i < r->missing_count; i++) {
-    TRY(text_column_null(&r->columns.items[r->missing[i]], err));
+    TRY(text_column_null(&r->common.columns.items[r->missing[i]], err));
   }
-  r->columns.rows++;
-  r->columns.bytes += r->scan.size;
+  r->common.columns.rows++;
+  r->common.columns.bytes += r->scan.size;
   return GLV_OK;
 }
 
-static glv_status fill_batch(csv_reader *r, batch *ret, bool *ret_end, glv_error *err) {
-  bool found = true;
-  while (found && !text_columns_full(&r->columns)) {
-    TRY(next_record(r, NULL, &found, err));
-    if (found) {
-      TRY(append_record(r, err));
-    }
-  }
-  *ret_end = r->columns.rows == 0;
-  return *ret_end ? GLV_OK : text_columns_finish(&r->columns, ret, err);
-}
-
-static glv_status reader_next(void *state, batch *ret, bool *ret_end, glv_error *err) {
-  csv_reader *r = state;
-  if (r->failed) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "reading file '%s' failed before", r->source.name);
-  }
-  const glv_status status = fill_batch(r, ret, ret_end, err);
-  r->failed = status != GLV_OK;
-  return status;
-}
-
-static void reader_dispose(void *state) {
-  csv_reader *r = state;
-  glv_env *env = r->env;
-  csv_scan_dispose(&r->scan);
-  text_columns_dispose(&r->columns);
-  buf_dispose(&r->scratch);
-  arena_dispose(&r->memory);
-  mem_free(env, r);
-  env_unref(env);
+static glv_status append_next(void *reader, bool *ret_found, glv_error *err) {
+  csv_reader *r = reader;
+  TRY(next_record(r, NULL, ret_found, err));
+  return *ret_found ? append_record(r, err) : GLV_OK;
 }
 
 static glv_status copy_nulls(csv_reader *r, const text_read_options *o, glv_error *err) {
@@ -280,40 +232,34 @@ static glv_status copy_nulls(csv_reader *r, const text_read_options *o, glv_erro
   return r->nulls != NULL ? GLV_OK : error_nomem(err, r->null_count * sizeof *r->nulls);
 }
 
-static glv_status open_columns(csv_reader *r, const text_read_options *o, schema **ret,
-                               glv_error *err) {
+static glv_status init(void *reader, const text_read_options *o, glv_error *err) {
+  csv_reader *r = reader;
+  arena_init(&r->memory, r->common.env);
+  return copy_nulls(r, o, err);
+}
+
+static glv_status start(void *reader, glv_error *err) {
+  csv_reader *r = reader;
   str *header;
-  TRY(copy_nulls(r, o, err));
-  if (o->columns != NULL) {
-    *ret = schema_ref(o->columns);
-  } else {
-    TRY(find_schema(r, o, ret, err));
-  }
-  r->schema = *ret;
   TRY(read_header(r, &header, err));
-  TRY(bind_header(r, header, err));
-  return text_columns_init(&r->columns, r->env, *ret,
-                           o->batch_rows != 0 ? o->batch_rows : DEFAULT_BATCH_ROWS, err);
+  return bind_header(r, header, err);
+}
+
+static void dispose(void *reader) {
+  csv_reader *r = reader;
+  csv_scan_dispose(&r->scan);
+  arena_dispose(&r->memory);
 }
 
 glv_status csv_reader_open(glv_env *env, text_source source, const text_read_options *options,
                            batch_reader *ret, glv_error *err) {
-  static const text_read_options defaults = {0};
-  csv_reader *r = mem_zalloc(env, sizeof *r);
-  schema *s = NULL;
-  if (r == NULL) {
-    return error_nomem(err, sizeof *r);
-  }
-  r->env = env_ref(env);
-  r->source = source;
-  arena_init(&r->memory, env);
-  buf_init(&r->scratch, env, LIMIT_RECORD_BYTES);
-  const glv_status status = open_columns(r, options != NULL ? options : &defaults, &s, err);
-  if (status != GLV_OK) {
-    reader_dispose(r);
-    schema_unref(s);
-    return status;
-  }
-  *ret = (batch_reader){.schema = s, .next = reader_next, .dispose = reader_dispose, .state = r};
-  return GLV_OK;
+  static const text_format csv = {
+      .size = sizeof(csv_reader),
+      .init = init,
+      .find_schema = find_schema,
+      .start = start,
+      .append = append_next,
+      .dispose = dispose,
+  };
+  return text_reader_open(env, &csv, source, options, ret, err);
 }

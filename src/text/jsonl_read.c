@@ -4,26 +4,18 @@
  * had them.
  */
 #include "text/lines.h"
+#include "text/reader.h"
 #include "text/shape.h"
-#include "text/text_private.h"
-
-enum { DEFAULT_BATCH_ROWS = 65536 };
 
 typedef struct jsonl_reader {
-  glv_env *env; /* a reference */
-  text_source source;
+  text_reader common;
   text_window window;
   uint64_t line;
-  const schema *schema;
-  text_columns columns;
-  map index;
   buf keys;
-  buf scratch;
-  bool failed;
 } jsonl_reader;
 
 static text_place place(const jsonl_reader *r, str column) {
-  return (text_place){r->source.name, r->line, column};
+  return (text_place){r->common.source.name, r->line, column};
 }
 
 static bool is_blank(str line) {
@@ -44,10 +36,11 @@ static glv_status next_line(jsonl_reader *r, str *ret, bool *ret_found, glv_erro
   return GLV_OK;
 }
 
-static glv_status restart(jsonl_reader *r, glv_error *err) {
+static glv_status start(void *reader, glv_error *err) {
+  jsonl_reader *r = reader;
   text_window_dispose(&r->window);
   r->line = 0;
-  return text_window_open(&r->window, r->env, &r->source, err);
+  return text_window_open(&r->window, r->common.env, &r->common.source, err);
 }
 
 static glv_status failure(const jsonl_reader *r, const json_scan *in, glv_error *err) {
@@ -115,10 +108,9 @@ static glv_status make_schema(jsonl_reader *r, const text_read_options *o, shape
     fields[i] = (field){.name = root->names[i].data, .type = t, .nullable = true};
   }
   if (root->count == 0) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "file '%s' has no columns", r->source.name);
+    return FAIL(err, GLV_E_INVALID_INPUT, "file '%s' has no columns", r->common.source.name);
   }
-  TRY(schema_new(r->env, fields, root->count, (metadata){0}, ret, err));
-  return text_check_overrides(o, *ret, r->source.name, err);
+  return schema_new(r->common.env, fields, root->count, (metadata){0}, ret, err);
 }
 
 static glv_status see_lines(jsonl_reader *r, const text_read_options *o, shapes *s, shape *root,
@@ -128,7 +120,7 @@ static glv_status see_lines(jsonl_reader *r, const text_read_options *o, shapes 
   if (root == NULL) {
     return error_nomem(err, sizeof *root);
   }
-  TRY(restart(r, err));
+  TRY(start(r, err));
   for (;;) {
     TRY(next_line(r, &line, &found, err));
     if (!found) {
@@ -139,10 +131,11 @@ static glv_status see_lines(jsonl_reader *r, const text_read_options *o, shapes 
 }
 
 /* The first pass. */
-static glv_status find_schema(jsonl_reader *r, const text_read_options *o, schema **ret,
+static glv_status find_schema(void *reader, const text_read_options *o, schema **ret,
                               glv_error *err) {
+  jsonl_reader *r = reader;
   shapes s;
-  shapes_init(&s, r->env);
+  shapes_init(&s, r->common.env);
   shape *root = shape_new(&s);
   const glv_status status = see_lines(r, o, &s, root, ret, err);
   shapes_dispose(&s, root);
@@ -151,9 +144,9 @@ static glv_status find_schema(jsonl_reader *r, const text_read_options *o, schem
 
 /* Index of the column, looked for at *hint first; SIZE_MAX when there is none. */
 static size_t column_of(const jsonl_reader *r, str key, size_t *hint) {
-  const schema *s = r->schema;
+  const schema *s = r->common.schema;
   if (*hint >= s->field_count || !str_is(key, s->fields[*hint].name)) {
-    const uint64_t *slot = map_get(&r->index, key);
+    const uint64_t *slot = map_get(&r->common.index, key);
     if (slot == NULL) {
       return SIZE_MAX;
     }
@@ -170,28 +163,28 @@ static glv_status append_member(jsonl_reader *r, json_scan *in, size_t *hint, gl
   const size_t target = column_of(r, key, hint);
   if (target == SIZE_MAX) {
     return FAIL(err, GLV_E_COLUMN_NOT_FOUND,
-                "file '%s' line %llu: there is no column '%.*s' in the table", r->source.name,
-                (unsigned long long)r->line, STR_ARG(key));
+                "file '%s' line %llu: there is no column '%.*s' in the table",
+                r->common.source.name, (unsigned long long)r->line, STR_ARG(key));
   }
-  const text_place at = place(r, str_of(r->schema->fields[target].name));
-  text_column *c = &r->columns.items[target];
-  if (c->length != r->columns.rows) {
+  const text_place at = place(r, str_of(r->common.schema->fields[target].name));
+  text_column *c = &r->common.columns.items[target];
+  if (c->length != r->common.columns.rows) {
     return text_bad(&at, "the member is there twice", err);
   }
-  if (!r->schema->fields[target].nullable && json_scan_peek(in) == JSON_NULL) {
+  if (!r->common.schema->fields[target].nullable && json_scan_peek(in) == JSON_NULL) {
     return text_bad(&at, "the value is missing and must not be null", err);
   }
-  return text_column_json(c, in, &at, &r->scratch, err);
+  return text_column_json(c, in, &at, &r->common.scratch, err);
 }
 
 static glv_status fill_absent(jsonl_reader *r, glv_error *err) {
-  for (size_t i = 0; i < r->columns.count; i++) {
-    text_column *c = &r->columns.items[i];
-    if (c->length != r->columns.rows) {
+  for (size_t i = 0; i < r->common.columns.count; i++) {
+    text_column *c = &r->common.columns.items[i];
+    if (c->length != r->common.columns.rows) {
       continue;
     }
-    if (!r->schema->fields[i].nullable) {
-      const text_place at = place(r, str_of(r->schema->fields[i].name));
+    if (!r->common.schema->fields[i].nullable) {
+      const text_place at = place(r, str_of(r->common.schema->fields[i].name));
       return text_bad(&at, "the value is missing and must not be null", err);
     }
     TRY(text_column_null(c, err));
@@ -212,84 +205,41 @@ static glv_status append_line(jsonl_reader *r, str line, glv_error *err) {
   }
   TRY(end_line(r, &in, err));
   TRY(fill_absent(r, err));
-  r->columns.rows++;
-  r->columns.bytes += line.size;
+  r->common.columns.rows++;
+  r->common.columns.bytes += line.size;
   return GLV_OK;
 }
 
-static glv_status fill_batch(jsonl_reader *r, batch *ret, bool *ret_end, glv_error *err) {
+static glv_status append_next(void *reader, bool *ret_found, glv_error *err) {
+  jsonl_reader *r = reader;
   str line;
-  bool found = true;
-  while (found && !text_columns_full(&r->columns)) {
-    TRY(next_line(r, &line, &found, err));
-    if (found) {
-      TRY(append_line(r, line, err));
-    }
-  }
-  *ret_end = r->columns.rows == 0;
-  return *ret_end ? GLV_OK : text_columns_finish(&r->columns, ret, err);
+  TRY(next_line(r, &line, ret_found, err));
+  return *ret_found ? append_line(r, line, err) : GLV_OK;
 }
 
-static glv_status reader_next(void *state, batch *ret, bool *ret_end, glv_error *err) {
-  jsonl_reader *r = state;
-  if (r->failed) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "reading file '%s' failed before", r->source.name);
-  }
-  const glv_status status = fill_batch(r, ret, ret_end, err);
-  r->failed = status != GLV_OK;
-  return status;
+static glv_status init(void *reader, const text_read_options *o, glv_error *err) {
+  jsonl_reader *r = reader;
+  (void)o;
+  (void)err;
+  buf_init(&r->keys, r->common.env, LIMIT_RECORD_BYTES);
+  return GLV_OK;
 }
 
-static void reader_dispose(void *state) {
-  jsonl_reader *r = state;
-  glv_env *env = r->env;
+static void dispose(void *reader) {
+  jsonl_reader *r = reader;
   text_window_dispose(&r->window);
-  text_columns_dispose(&r->columns);
-  map_dispose(&r->index);
   buf_dispose(&r->keys);
-  buf_dispose(&r->scratch);
-  mem_free(env, r);
-  env_unref(env);
-}
-
-static glv_status open_columns(jsonl_reader *r, const text_read_options *o, schema **ret,
-                               glv_error *err) {
-  if (o->columns != NULL) {
-    *ret = schema_ref(o->columns);
-  } else {
-    TRY(find_schema(r, o, ret, err));
-  }
-  r->schema = *ret;
-  for (size_t i = 0; i < r->schema->field_count; i++) {
-    uint64_t *slot;
-    bool is_new;
-    TRY(map_put(&r->index, str_of(r->schema->fields[i].name), &slot, &is_new, err));
-    *slot = i;
-  }
-  TRY(restart(r, err));
-  return text_columns_init(&r->columns, r->env, *ret,
-                           o->batch_rows != 0 ? o->batch_rows : DEFAULT_BATCH_ROWS, err);
 }
 
 glv_status jsonl_reader_open(glv_env *env, text_source source, const text_read_options *options,
                              batch_reader *ret, glv_error *err) {
-  static const text_read_options defaults = {0};
-  jsonl_reader *r = mem_zalloc(env, sizeof *r);
-  schema *s = NULL;
-  if (r == NULL) {
-    return error_nomem(err, sizeof *r);
-  }
-  r->env = env_ref(env);
-  r->source = source;
-  map_init(&r->index, env);
-  buf_init(&r->keys, env, LIMIT_RECORD_BYTES);
-  buf_init(&r->scratch, env, LIMIT_RECORD_BYTES);
-  const glv_status status = open_columns(r, options != NULL ? options : &defaults, &s, err);
-  if (status != GLV_OK) {
-    reader_dispose(r);
-    schema_unref(s);
-    return status;
-  }
-  *ret = (batch_reader){.schema = s, .next = reader_next, .dispose = reader_dispose, .state = r};
-  return GLV_OK;
+  static const text_format jsonl = {
+      .size = sizeof(jsonl_reader),
+      .init = init,
+      .find_schema = find_schema,
+      .start = start,
+      .append = append_next,
+      .dispose = dispose,
+  };
+  return text_reader_open(env, &jsonl, source, options, ret, err);
 }
