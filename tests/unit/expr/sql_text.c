@@ -85,21 +85,32 @@ static const char *wrap(const char *sql) {
   return text;
 }
 
-void sql_text_check(sql_text *s, const struct sql_case *c) {
-  const char *text = sql_text_eval(s, wrap(c->sql));
-  if (strcmp(text, c->text) != 0) {
-    fail_msg("%s is %s instead of %s", c->sql, text, c->text);
+void sql_text_check(const struct sql_case *cases, size_t count) {
+  sql_text s;
+  sql_text_open(&s);
+  for (size_t i = 0; i < count; i++) {
+    const char *text = sql_text_eval(&s, wrap(cases[i].sql));
+    if (strcmp(text, cases[i].text) != 0) {
+      fail_msg("%s is %s instead of %s", cases[i].sql, text, cases[i].text);
+    }
   }
+  sql_text_close(&s);
 }
 
-void sql_text_check_failure(sql_text *s, const struct sql_failure *f) {
-  const glv_status status = sql_text_status(s, wrap(f->sql));
-  if (status != f->status) {
-    fail_msg("%s gives %s instead of %s", f->sql, error_name(status), error_name(f->status));
+void sql_text_check_failures(const struct sql_failure *failures, size_t count) {
+  sql_text s;
+  sql_text_open(&s);
+  for (size_t i = 0; i < count; i++) {
+    const struct sql_failure *f = &failures[i];
+    const glv_status status = sql_text_status(&s, wrap(f->sql));
+    if (status != f->status) {
+      fail_msg("%s gives %s instead of %s", f->sql, error_name(status), error_name(f->status));
+    }
   }
+  sql_text_close(&s);
 }
 
-void sql_text_starve(sql_text *s, const char *sql) {
+static void starve_one(sql_text *s, const char *sql) {
   for (uint64_t n = 1;; n++) {
     const uint64_t blocks = atomic_load(&s->t.alloc.live_blocks);
     alloc_fault_arm(&s->t.alloc, n, false);
@@ -115,4 +126,15 @@ void sql_text_starve(sql_text *s, const char *sql) {
       return;
     }
   }
+}
+
+void sql_text_starve(const char *const *rows, size_t row_count, const char *const *texts,
+                     size_t count) {
+  sql_text s;
+  sql_text_open(&s);
+  sql_text_rows(&s, rows, row_count);
+  for (size_t i = 0; i < count; i++) {
+    starve_one(&s, texts[i]);
+  }
+  sql_text_close(&s);
 }

@@ -36,12 +36,19 @@ struct sql_failure {
   const char *sql;
   glv_status status;
 };
-void sql_text_check(sql_text *s, const struct sql_case *c);
-void sql_text_check_failure(sql_text *s, const struct sql_failure *f);
+/** Checks all of them, in a fixture of its own. */
+void sql_text_check(const struct sql_case *cases, size_t count);
+void sql_text_check_failures(const struct sql_failure *failures, size_t count);
+#define assert_sql_cases(cases) sql_text_check((cases), sizeof(cases) / sizeof(cases)[0])
+#define assert_sql_failures(failures)                                                              \
+  sql_text_check_failures((failures), sizeof(failures) / sizeof(failures)[0])
 
-/** Plan and evaluate with every allocation failing in turn: GLV_E_NOMEM or success, nothing left
- * behind. */
-void sql_text_starve(sql_text *s, const char *sql);
+/** Plan and evaluate each text over the rows with every allocation failing in turn: GLV_E_NOMEM or
+ * success, nothing left behind. */
+void sql_text_starve(const char *const *rows, size_t row_count, const char *const *texts,
+                     size_t count);
+#define assert_sql_starves(rows, texts)                                                            \
+  sql_text_starve((rows), sizeof(rows) / sizeof(rows)[0], (texts), sizeof(texts) / sizeof(texts)[0])
 
 #define assert_sql(s, sql, text) assert_string_equal(sql_text_eval((s), (sql)), (text))
 #define assert_sql_fails(s, sql, status) assert_int_equal(sql_text_status((s), (sql)), (status))

@@ -425,15 +425,8 @@ static const struct sql_failure CASES_FAILURES[] = {
 
 static void test_cases(void **state) {
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-    sql_text_check(&s, &CASES[i]);
-  }
-  for (size_t i = 0; i < sizeof CASES_FAILURES / sizeof CASES_FAILURES[0]; i++) {
-    sql_text_check_failure(&s, &CASES_FAILURES[i]);
-  }
-  sql_text_close(&s);
+  assert_sql_cases(CASES);
+  assert_sql_failures(CASES_FAILURES);
 }
 
 /* More rows than one run of the kernels, misfits among them. */
@@ -467,15 +460,14 @@ static void test_long_columns(void **state) {
 }
 
 static void test_out_of_memory(void **state) {
-  static const char *const values[] = {"1000", NULL, "7"};
+  static const char *const rows[] = {"1000", NULL, "7"};
+  static const char *const texts[] = {
+      "TRY_CAST(CAST(x AS INT) AS TINYINT)",
+      "CAST(CAST(CAST(x AS INT) AS DATE) AS TIMESTAMP)",
+      "arrow_cast(arrow_cast(CAST(x AS INT), 'Decimal128(9, 2)'), 'Float32')",
+  };
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  sql_text_rows(&s, values, 3);
-  sql_text_starve(&s, "TRY_CAST(CAST(x AS INT) AS TINYINT)");
-  sql_text_starve(&s, "CAST(CAST(CAST(x AS INT) AS DATE) AS TIMESTAMP)");
-  sql_text_starve(&s, "arrow_cast(arrow_cast(CAST(x AS INT), 'Decimal128(9, 2)'), 'Float32')");
-  sql_text_close(&s);
+  assert_sql_starves(rows, texts);
 }
 
 int main(void) {

@@ -465,25 +465,13 @@ static const struct sql_failure TO_TEXT_FAILURES[] = {
 
 static void test_from_text(void **state) {
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  for (size_t i = 0; i < sizeof FROM_TEXT / sizeof FROM_TEXT[0]; i++) {
-    sql_text_check(&s, &FROM_TEXT[i]);
-  }
-  sql_text_close(&s);
+  assert_sql_cases(FROM_TEXT);
 }
 
 static void test_to_text(void **state) {
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  for (size_t i = 0; i < sizeof TO_TEXT / sizeof TO_TEXT[0]; i++) {
-    sql_text_check(&s, &TO_TEXT[i]);
-  }
-  for (size_t i = 0; i < sizeof TO_TEXT_FAILURES / sizeof TO_TEXT_FAILURES[0]; i++) {
-    sql_text_check_failure(&s, &TO_TEXT_FAILURES[i]);
-  }
-  sql_text_close(&s);
+  assert_sql_cases(TO_TEXT);
+  assert_sql_failures(TO_TEXT_FAILURES);
 }
 
 static void test_columns(void **state) {
@@ -501,16 +489,15 @@ static void test_columns(void **state) {
 }
 
 static void test_out_of_memory(void **state) {
-  static const char *const values[] = {"2021-01-02 03:04:05 Europe/Paris", NULL, "x"};
+  static const char *const rows[] = {"2021-01-02 03:04:05 Europe/Paris", NULL, "x"};
+  static const char *const texts[] = {
+      "CAST(TRY_CAST(x AS TIMESTAMP) AS STRING)",
+      "TRY_CAST(x AS DOUBLE) > 1 OR TRY_CAST(x AS BOOLEAN)",
+      "CAST(arrow_try_cast(x, 'Timestamp(s, \"+01:00\")') AS STRING)",
+      "CAST(CAST(CAST(x AS BINARY) AS STRING) AS BINARY) = x",
+  };
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  sql_text_rows(&s, values, 3);
-  sql_text_starve(&s, "CAST(TRY_CAST(x AS TIMESTAMP) AS STRING)");
-  sql_text_starve(&s, "TRY_CAST(x AS DOUBLE) > 1 OR TRY_CAST(x AS BOOLEAN)");
-  sql_text_starve(&s, "CAST(arrow_try_cast(x, 'Timestamp(s, \"+01:00\")') AS STRING)");
-  sql_text_starve(&s, "CAST(CAST(CAST(x AS BINARY) AS STRING) AS BINARY) = x");
-  sql_text_close(&s);
+  assert_sql_starves(rows, texts);
 }
 
 int main(void) {

@@ -136,15 +136,8 @@ static const struct sql_failure CASES_FAILURES[] = {
 
 static void test_cases(void **state) {
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-    sql_text_check(&s, &CASES[i]);
-  }
-  for (size_t i = 0; i < sizeof CASES_FAILURES / sizeof CASES_FAILURES[0]; i++) {
-    sql_text_check_failure(&s, &CASES_FAILURES[i]);
-  }
-  sql_text_close(&s);
+  assert_sql_cases(CASES);
+  assert_sql_failures(CASES_FAILURES);
 }
 
 static void test_columns(void **state) {
@@ -190,21 +183,20 @@ static void test_suggestions(void **state) {
 }
 
 static void test_out_of_memory(void **state) {
-  static const char *const values[] = {"1", NULL, "2"};
+  static const char *const rows[] = {"1", NULL, "2"};
+  static const char *const texts[] = {
+      "round(sqrt(CAST(x AS INT)), 2) + power(abs(CAST(x AS INT)), 2)",
+      "greatest(x, 'b', nullif(x, '2'))",
+      "arrow_cast(x, 'Int8') = 1 AND arrow_typeof(x) = 'Utf8'",
+      ("arrow_typeof(arrow_cast(NULL, 'FixedSizeBinary(3)')) || "
+       "arrow_typeof(arrow_cast(NULL, 'Duration(ms)')) || "
+       "arrow_typeof(arrow_cast(NULL, 'Decimal256(50, 3)'))"),
+      ("arrow_typeof(arrow_cast(NULL, 'Timestamp(us, Some(\"UTC\"))')) || "
+       "arrow_typeof(arrow_cast(NULL, 'List(Time64(ns))')) || "
+       "arrow_typeof(arrow_cast(NULL, 'Dictionary(Int8, Utf8)'))"),
+  };
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  sql_text_rows(&s, values, 3);
-  sql_text_starve(&s, "round(sqrt(CAST(x AS INT)), 2) + power(abs(CAST(x AS INT)), 2)");
-  sql_text_starve(&s, "greatest(x, 'b', nullif(x, '2'))");
-  sql_text_starve(&s, "arrow_cast(x, 'Int8') = 1 AND arrow_typeof(x) = 'Utf8'");
-  sql_text_starve(&s, "arrow_typeof(arrow_cast(NULL, 'FixedSizeBinary(3)')) || "
-                      "arrow_typeof(arrow_cast(NULL, 'Duration(ms)')) || "
-                      "arrow_typeof(arrow_cast(NULL, 'Decimal256(50, 3)'))");
-  sql_text_starve(&s, "arrow_typeof(arrow_cast(NULL, 'Timestamp(us, Some(\"UTC\"))')) || "
-                      "arrow_typeof(arrow_cast(NULL, 'List(Time64(ns))')) || "
-                      "arrow_typeof(arrow_cast(NULL, 'Dictionary(Int8, Utf8)'))");
-  sql_text_close(&s);
+  assert_sql_starves(rows, texts);
 }
 
 int main(void) {

@@ -103,15 +103,8 @@ static const struct sql_failure CASES_FAILURES[] = {
 
 static void test_cases(void **state) {
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-    sql_text_check(&s, &CASES[i]);
-  }
-  for (size_t i = 0; i < sizeof CASES_FAILURES / sizeof CASES_FAILURES[0]; i++) {
-    sql_text_check_failure(&s, &CASES_FAILURES[i]);
-  }
-  sql_text_close(&s);
+  assert_sql_cases(CASES);
+  assert_sql_failures(CASES_FAILURES);
 }
 
 /* Patterns that change from row to row. */
@@ -193,15 +186,14 @@ static void test_random_patterns(void **state) {
 }
 
 static void test_out_of_memory(void **state) {
-  static const char *const values[] = {"ab", NULL, "b"};
+  static const char *const rows[] = {"ab", NULL, "b"};
+  static const char *const texts[] = {
+      "regexp_replace(x, '(?P<n>[a-z&&[^b]])|[[:alpha:]]', '<$n>', 'g')",
+      "regexp_like(x, x) AND regexp_count(x, 'b') > 0",
+      "regexp_like(x, 'a.*') AND regexp_like(x, 'B', 'i')",
+  };
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  sql_text_rows(&s, values, 3);
-  sql_text_starve(&s, "regexp_replace(x, '(?P<n>[a-z&&[^b]])|[[:alpha:]]', '<$n>', 'g')");
-  sql_text_starve(&s, "regexp_like(x, x) AND regexp_count(x, 'b') > 0");
-  sql_text_starve(&s, "regexp_like(x, 'a.*') AND regexp_like(x, 'B', 'i')");
-  sql_text_close(&s);
+  assert_sql_starves(rows, texts);
 }
 
 /* Planning that fails behind a compiled pattern leaves nothing of it. */

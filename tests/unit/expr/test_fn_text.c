@@ -129,15 +129,8 @@ static const struct sql_failure CASES_FAILURES[] = {
 
 static void test_cases(void **state) {
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-    sql_text_check(&s, &CASES[i]);
-  }
-  for (size_t i = 0; i < sizeof CASES_FAILURES / sizeof CASES_FAILURES[0]; i++) {
-    sql_text_check_failure(&s, &CASES_FAILURES[i]);
-  }
-  sql_text_close(&s);
+  assert_sql_cases(CASES);
+  assert_sql_failures(CASES_FAILURES);
 }
 
 /* Columns: the pass over all bytes, nulls, and texts that are not ASCII among others. */
@@ -187,15 +180,14 @@ static void test_slice(void **state) {
 }
 
 static void test_out_of_memory(void **state) {
-  static const char *const values[] = {"Ab", NULL, "é,x"};
+  static const char *const rows[] = {"Ab", NULL, "é,x"};
+  static const char *const texts[] = {
+      "concat(upper(x), lower(x), initcap(x), reverse(x), left(x, 1), lpad(x, 9))",
+      "replace(split_part(x, ',', 1), trim(x), repeat(x, 2))",
+      "contains_tokens(x, 'x') OR strpos(x, 'abcdefghijklmnopqrstuvwxyz') > 0",
+  };
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  sql_text_rows(&s, values, 3);
-  sql_text_starve(&s, "concat(upper(x), lower(x), initcap(x), reverse(x), left(x, 1), lpad(x, 9))");
-  sql_text_starve(&s, "replace(split_part(x, ',', 1), trim(x), repeat(x, 2))");
-  sql_text_starve(&s, "contains_tokens(x, 'x') OR strpos(x, 'abcdefghijklmnopqrstuvwxyz') > 0");
-  sql_text_close(&s);
+  assert_sql_starves(rows, texts);
 }
 
 int main(void) {

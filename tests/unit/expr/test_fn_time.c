@@ -165,28 +165,14 @@ static const struct sql_failure FORMATS_FAILURES[] = {
 
 static void test_parts(void **state) {
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
-    sql_text_check(&s, &PARTS[i]);
-  }
-  for (size_t i = 0; i < sizeof PARTS_FAILURES / sizeof PARTS_FAILURES[0]; i++) {
-    sql_text_check_failure(&s, &PARTS_FAILURES[i]);
-  }
-  sql_text_close(&s);
+  assert_sql_cases(PARTS);
+  assert_sql_failures(PARTS_FAILURES);
 }
 
 static void test_formats(void **state) {
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  for (size_t i = 0; i < sizeof FORMATS / sizeof FORMATS[0]; i++) {
-    sql_text_check(&s, &FORMATS[i]);
-  }
-  for (size_t i = 0; i < sizeof FORMATS_FAILURES / sizeof FORMATS_FAILURES[0]; i++) {
-    sql_text_check_failure(&s, &FORMATS_FAILURES[i]);
-  }
-  sql_text_close(&s);
+  assert_sql_cases(FORMATS);
+  assert_sql_failures(FORMATS_FAILURES);
 }
 
 static void test_columns(void **state) {
@@ -222,16 +208,15 @@ static void test_hostile_formats(void **state) {
 }
 
 static void test_out_of_memory(void **state) {
-  static const char *const values[] = {"2021-01-02 03:04:05 Europe/Paris", NULL};
+  static const char *const rows[] = {"2021-01-02 03:04:05 Europe/Paris", NULL};
+  static const char *const texts[] = {
+      "date_part('year', date_trunc('day', CAST(x AS TIMESTAMP))) > 2000",
+      "to_char(to_timestamp(x, '%Y-%m-%d %H:%M:%S %Z'), '%c')",
+      ("date_trunc('day', arrow_cast(CAST(x AS TIMESTAMP), 'Timestamp(s, "
+       "\"Asia/Tokyo\")'))"),
+  };
   (void)state;
-  sql_text s;
-  sql_text_open(&s);
-  sql_text_rows(&s, values, 2);
-  sql_text_starve(&s, "date_part('year', date_trunc('day', CAST(x AS TIMESTAMP))) > 2000");
-  sql_text_starve(&s, "to_char(to_timestamp(x, '%Y-%m-%d %H:%M:%S %Z'), '%c')");
-  sql_text_starve(&s, "date_trunc('day', arrow_cast(CAST(x AS TIMESTAMP), 'Timestamp(s, "
-                      "\"Asia/Tokyo\")'))");
-  sql_text_close(&s);
+  assert_sql_starves(rows, texts);
 }
 
 int main(void) {

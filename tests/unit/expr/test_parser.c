@@ -10,30 +10,8 @@
 #include "base/limits.h"
 #include "expr/ast.h"
 #include "expr/expr.h"
+#include "support/arena_fixture.h"
 #include "support/cmocka.h"
-#include "support/test_env.h"
-
-typedef struct fixture {
-  test_env t;
-  arena a;
-  glv_error err;
-} fixture;
-
-static int setup(void **state) {
-  static fixture f;
-  memset(&f, 0, sizeof f);
-  test_env_open_mem(&f.t);
-  arena_init(&f.a, f.t.env);
-  *state = &f;
-  return 0;
-}
-
-static int teardown(void **state) {
-  fixture *f = *state;
-  arena_dispose(&f->a);
-  test_env_close(&f->t);
-  return 0;
-}
 
 static const ast *parse(fixture *f, const char *text, unsigned flags) {
   const ast *root;
@@ -580,20 +558,21 @@ static void test_every_allocation_may_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_precedence, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_nodes, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_words_are_not_reserved, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_refused_texts, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_positions_in_messages, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_depth_limits, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_long_chains, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_spine, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_no_exponential_time, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_printing, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_identifiers, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_requote, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_needs_wrap, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_every_allocation_may_fail, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_precedence, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_nodes, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_words_are_not_reserved, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_refused_texts, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_positions_in_messages, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_depth_limits, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_long_chains, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_spine, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_no_exponential_time, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_printing, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_identifiers, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_requote, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_needs_wrap, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_every_allocation_may_fail, fixture_setup,
+                                      fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,30 +5,8 @@
 
 #include "base/error.h"
 #include "expr/select.h"
+#include "support/arena_fixture.h"
 #include "support/cmocka.h"
-#include "support/test_env.h"
-
-typedef struct fixture {
-  test_env t;
-  arena a;
-  glv_error err;
-} fixture;
-
-static int setup(void **state) {
-  static fixture f;
-  memset(&f, 0, sizeof f);
-  test_env_open_mem(&f.t);
-  arena_init(&f.a, f.t.env);
-  *state = &f;
-  return 0;
-}
-
-static int teardown(void **state) {
-  fixture *f = *state;
-  arena_dispose(&f->a);
-  test_env_close(&f->t);
-  return 0;
-}
 
 static select_statement view(fixture *f, const char *text) {
   select_statement s;
@@ -239,13 +217,13 @@ static void test_printing_a_view(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_view_parts, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_view_shapes, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_view_refusals, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_query_parts, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_query_forms, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_query_refusals, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_printing_a_view, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_view_parts, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_view_shapes, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_view_refusals, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_query_parts, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_query_forms, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_query_refusals, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_printing_a_view, fixture_setup, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,28 @@ glv_status reading_all(glv_env *env, text_opener open, reading *r, const text_re
   return drained;
 }
 
+batch reading_text(test_env *t, text_opener open, const char *text, size_t piece,
+                   const text_read_options *o) {
+  reading r = {.text = str_of(text), .piece = piece};
+  batch b;
+  glv_error err = {0};
+  const glv_status status = reading_all(t->env, open, &r, o, &b, &err);
+  assert_string_equal(err.message, "");
+  assert_int_equal(status, GLV_OK);
+  return b;
+}
+
+void reading_refused(test_env *t, text_opener open, const char *text, const text_read_options *o,
+                     glv_status want, const char *part) {
+  reading r = {.text = str_of(text), .piece = 1000};
+  batch b;
+  glv_error err = {0};
+  assert_int_equal(reading_all(t->env, open, &r, o, &b, &err), want);
+  if (strstr(err.message, part) == NULL) {
+    assert_string_equal(err.message, part);
+  }
+}
+
 const array *reading_column(const batch *b, const char *column) {
   const size_t i = schema_find(b->schema, str_of(column));
   assert_true(i != SIZE_MAX);
@@ -83,4 +105,16 @@ const array *reading_column(const batch *b, const char *column) {
 const char *reading_type(const batch *b, const char *column) {
   static char text[TYPE_TEXT_SIZE];
   return type_text(reading_column(b, column)->type, text, sizeof text);
+}
+
+int reading_setup(void **state) {
+  static test_env t;
+  test_env_open_mem(&t);
+  *state = &t;
+  return 0;
+}
+
+int reading_teardown(void **state) {
+  test_env_close(*state);
+  return 0;
 }

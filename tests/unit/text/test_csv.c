@@ -3,37 +3,13 @@
 #include "support/rng.h"
 #include "unit/text/reading.h"
 
-static int setup(void **state) {
-  static test_env t;
-  test_env_open_mem(&t);
-  *state = &t;
-  return 0;
-}
-
-static int teardown(void **state) {
-  test_env_close(*state);
-  return 0;
-}
-
 static batch read_text(test_env *t, const char *text, const text_read_options *o) {
-  reading r = {.text = str_of(text), .piece = 1000};
-  batch b;
-  glv_error err = {0};
-  const glv_status status = reading_all(t->env, csv_reader_open, &r, o, &b, &err);
-  assert_string_equal(err.message, "");
-  assert_int_equal(status, GLV_OK);
-  return b;
+  return reading_text(t, csv_reader_open, text, 1000, o);
 }
 
 static void refuse(test_env *t, const char *text, const text_read_options *o, glv_status want,
                    const char *part) {
-  reading r = {.text = str_of(text), .piece = 1000};
-  batch b;
-  glv_error err = {0};
-  assert_int_equal(reading_all(t->env, csv_reader_open, &r, o, &b, &err), want);
-  if (strstr(err.message, part) == NULL) {
-    assert_string_equal(err.message, part);
-  }
+  reading_refused(t, csv_reader_open, text, o, want, part);
 }
 
 static void found_types(void **state) {
@@ -393,5 +369,5 @@ int main(void) {
       cmocka_unit_test(written_and_read), cmocka_unit_test(out_of_memory),
       cmocka_unit_test(long_record),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, reading_setup, reading_teardown);
 }

@@ -5,18 +5,6 @@
 #include "unit/arrow/arrays.h"
 #include "unit/text/reading.h"
 
-static int setup(void **state) {
-  static test_env t;
-  test_env_open_mem(&t);
-  *state = &t;
-  return 0;
-}
-
-static int teardown(void **state) {
-  test_env_close(*state);
-  return 0;
-}
-
 static void show(test_env *t, const type *kind, const void *value, const char *want) {
   builder b;
   array a;
@@ -219,5 +207,5 @@ static void tables(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(flat_values), cmocka_unit_test(all_types),
                                      cmocka_unit_test(temporal), cmocka_unit_test(tables)};
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, reading_setup, reading_teardown);
 }

@@ -5,31 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "support/arena_fixture.h"
 #include "support/cmocka.h"
-#include "support/test_env.h"
 #include "view/definition.h"
-
-typedef struct fixture {
-  test_env t;
-  arena a;
-  glv_error err;
-} fixture;
-
-static int setup(void **state) {
-  static fixture f;
-  memset(&f, 0, sizeof f);
-  test_env_open_mem(&f.t);
-  arena_init(&f.a, f.t.env);
-  *state = &f;
-  return 0;
-}
-
-static int teardown(void **state) {
-  fixture *f = *state;
-  arena_dispose(&f->a);
-  test_env_close(&f->t);
-  return 0;
-}
 
 /* The stored text of d, in the arena. */
 static const char *written(fixture *f, const view_definition *d) {
@@ -523,22 +501,27 @@ static void test_every_allocation_may_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_worked_examples, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_examples_read_back_and_write_equal, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_fields_of_the_examples, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_query_shapes, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_escapes, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_reading_procedure, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_errors_of_parse, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_parse_only_reads_the_bindings_text, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_form_names, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_cutting_a_text, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_cutting_with_namespace_and_wrapping, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_query_form_of_a_text, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_refusals_of_a_text, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_stored_expressions, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_canonical_query_of_fields, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_every_allocation_may_fail, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_worked_examples, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_examples_read_back_and_write_equal, fixture_setup,
+                                      fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_fields_of_the_examples, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_query_shapes, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_escapes, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_reading_procedure, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_errors_of_parse, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_parse_only_reads_the_bindings_text, fixture_setup,
+                                      fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_form_names, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_cutting_a_text, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_cutting_with_namespace_and_wrapping, fixture_setup,
+                                      fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_query_form_of_a_text, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_refusals_of_a_text, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_stored_expressions, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_canonical_query_of_fields, fixture_setup,
+                                      fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_every_allocation_may_fail, fixture_setup,
+                                      fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
