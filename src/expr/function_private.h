@@ -25,7 +25,7 @@ extern const function functions_timestamp[]; /* fn_timestamp.c: to_timestamp and
 extern const function functions_vector[];    /* fn_vector.c: distances */
 extern const function functions_condition[]; /* fn_condition.c: nullif greatest least */
 extern const function functions_arrow[];     /* fn_arrow.c: arrow_cast arrow_typeof ... */
-extern const function functions_later[];     /* fn_later.c: names without an implementation yet */
+extern const function functions_later[];     /* fn_later.c: names without an implementation */
 
 /** The number of arguments is in [least, most]. Errors: GLV_E_SQL_PLAN. */
 glv_status bind_count(const function_binding *b, size_t least, size_t most, glv_error *err);

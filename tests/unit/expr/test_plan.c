@@ -288,6 +288,16 @@ static void test_functions(void **state) {
   ASSERT_OK("is_valid(I32)");
 }
 
+/* A name that is reserved gets a message with the way out. */
+static void test_reserved_functions(void **state) {
+  sql_fixture *f = *state;
+  expr *e = NULL;
+  glv_error err = {0};
+  assert_int_equal(sql_plan(f, "md5(s)", 0, &e, &err), GLV_E_SQL_PLAN);
+  assert_non_null(strstr(err.message, "function 'md5' is not supported; compute it before the "
+                                      "data is written, or leave it out"));
+}
+
 static void test_nesting_is_limited(void **state) {
   sql_fixture *f = *state;
   char text[1024];
@@ -340,6 +350,7 @@ int main(void) {
       cmocka_unit_test(test_columns_and_paths),
       cmocka_unit_test(test_unions),
       cmocka_unit_test(test_functions),
+      cmocka_unit_test(test_reserved_functions),
       cmocka_unit_test(test_nesting_is_limited),
       cmocka_unit_test(test_no_memory),
   };
