@@ -169,8 +169,9 @@ static glv_status bind_case(function_binding *b, glv_error *err) {
 }
 
 static glv_status bind_reverse(function_binding *b, glv_error *err) {
+  static const type_kind KINDS[] = {TYPE_UTF8_VIEW, TYPE_UTF8, TYPE_LARGE_UTF8};
   TRY(bind_count(b, 1, 1, err));
-  TRY(bind_text(b, 0, err));
+  TRY(bind_variadic(b, KINDS, 3, err));
   b->result = bind_text_result(b, TEXT_LIKE_FIRST);
   return GLV_OK;
 }

@@ -60,25 +60,11 @@ static glv_status concat_ws(const function_frame *f, const operand *arguments, s
   return builder_finish(&b, ret, err);
 }
 
-/* The one string type of all arguments; else a view when all are strings or NULL; else utf8. */
-static type_kind common_string(const function_binding *b) {
-  const type_kind first = b->arguments[0].type->kind;
-  bool same = type_is_string(first);
-  bool texts = true;
-  for (size_t i = 0; i < b->count; i++) {
-    const type_kind kind = b->arguments[i].type->kind;
-    same = same && kind == first;
-    texts = texts && (type_is_string(kind) || kind == TYPE_NULL || kind == TYPE_DICTIONARY);
-  }
-  return same ? first : texts ? TYPE_UTF8_VIEW : TYPE_UTF8;
-}
-
 static glv_status bind_concat(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 1, SIZE_MAX, err));
-  for (size_t i = 0; i < b->count; i++) {
-    TRY(bind_text(b, i, err));
-  }
-  b->result = type_simple(common_string(b));
+  static const type_kind KINDS[] = {TYPE_UTF8_VIEW, TYPE_UTF8, TYPE_LARGE_UTF8};
+  TRY(bind_variadic(b, KINDS, 3, err));
+  b->result = b->targets[0];
   return GLV_OK;
 }
 

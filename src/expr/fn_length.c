@@ -43,8 +43,9 @@ static glv_status bit_length(const function_frame *f, const operand *arguments, 
 }
 
 static glv_status bind_length(function_binding *b, glv_error *err) {
+  static const type_kind KINDS[] = {TYPE_UTF8, TYPE_LARGE_UTF8, TYPE_UTF8_VIEW};
   TRY(bind_count(b, 1, 1, err));
-  TRY(bind_text(b, 0, err));
+  TRY(bind_variadic(b, KINDS, 3, err));
   b->result = bind_position_result(b);
   return GLV_OK;
 }

@@ -186,33 +186,28 @@ static glv_status split_part(const function_frame *f, const operand *arguments, 
   return builder_finish(&b, ret, err);
 }
 
-static glv_status bind_strings(function_binding *b, size_t count, glv_error *err) {
-  TRY(bind_count(b, count, count, err));
-  for (size_t i = 0; i < count; i++) {
-    TRY(bind_string(b, i, err));
-  }
-  return GLV_OK;
-}
-
 static glv_status bind_test(function_binding *b, glv_error *err) {
-  TRY(bind_strings(b, 2, err));
+  TRY(bind_count(b, 2, 2, err));
+  TRY(bind_strings(b, err));
   b->result = type_simple(TYPE_BOOL);
   return GLV_OK;
 }
 
 static glv_status bind_strpos(function_binding *b, glv_error *err) {
-  TRY(bind_strings(b, 2, err));
+  TRY(bind_count(b, 2, 2, err));
+  TRY(bind_strings(b, err));
   b->result = bind_position_result(b);
   return GLV_OK;
 }
 
 static glv_status bind_replace(function_binding *b, glv_error *err) {
-  TRY(bind_strings(b, 3, err));
+  TRY(bind_count(b, 3, 3, err));
+  TRY(bind_strings(b, err));
   bool any_large = false;
   bool any_view = false;
   for (size_t i = 0; i < 3; i++) {
-    any_large = any_large || b->arguments[i].type->kind == TYPE_LARGE_UTF8;
-    any_view = any_view || b->arguments[i].type->kind == TYPE_UTF8_VIEW || bind_is_null(b, i);
+    any_large = any_large || b->targets[i]->kind == TYPE_LARGE_UTF8;
+    any_view = any_view || b->targets[i]->kind == TYPE_UTF8_VIEW;
   }
   b->result = type_simple(any_large && !any_view ? TYPE_LARGE_UTF8 : TYPE_UTF8);
   return GLV_OK;

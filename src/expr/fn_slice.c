@@ -200,20 +200,31 @@ static glv_status bind_substr(function_binding *b, glv_error *err) {
 }
 
 static glv_status bind_side(function_binding *b, glv_error *err) {
+  static const signature SIGNATURES[] = {
+      {{TYPE_UTF8_VIEW, TYPE_INT64}}, {{TYPE_UTF8, TYPE_INT64}}, {{TYPE_LARGE_UTF8, TYPE_INT64}}};
   TRY(bind_count(b, 2, 2, err));
-  TRY(bind_castable(b, 0, type_simple(TYPE_UTF8_VIEW), "String", err));
-  TRY(bind_int64(b, 1, err));
+  TRY(bind_signature(b, SIGNATURES, 3, err));
   b->result = type_simple(TYPE_UTF8_VIEW);
   return GLV_OK;
 }
 
 static glv_status bind_pad(function_binding *b, glv_error *err) {
+  static const signature SIGNATURES[] = {
+      {{TYPE_UTF8_VIEW, TYPE_INT64}},
+      {{TYPE_UTF8_VIEW, TYPE_INT64, TYPE_UTF8_VIEW}},
+      {{TYPE_UTF8_VIEW, TYPE_INT64, TYPE_UTF8}},
+      {{TYPE_UTF8_VIEW, TYPE_INT64, TYPE_LARGE_UTF8}},
+      {{TYPE_UTF8, TYPE_INT64}},
+      {{TYPE_UTF8, TYPE_INT64, TYPE_UTF8_VIEW}},
+      {{TYPE_UTF8, TYPE_INT64, TYPE_UTF8}},
+      {{TYPE_UTF8, TYPE_INT64, TYPE_LARGE_UTF8}},
+      {{TYPE_LARGE_UTF8, TYPE_INT64}},
+      {{TYPE_LARGE_UTF8, TYPE_INT64, TYPE_UTF8_VIEW}},
+      {{TYPE_LARGE_UTF8, TYPE_INT64, TYPE_UTF8}},
+      {{TYPE_LARGE_UTF8, TYPE_INT64, TYPE_LARGE_UTF8}},
+  };
   TRY(bind_count(b, 2, 3, err));
-  TRY(bind_text(b, 0, err));
-  TRY(bind_int64(b, 1, err));
-  if (b->count > 2) {
-    TRY(bind_text(b, 2, err));
-  }
+  TRY(bind_signature(b, SIGNATURES, sizeof SIGNATURES / sizeof *SIGNATURES, err));
   b->result = bind_text_result(b, TEXT_LARGE_OR_UTF8);
   return GLV_OK;
 }

@@ -71,9 +71,7 @@ static glv_status rtrim(const function_frame *f, const operand *arguments, size_
 
 static glv_status bind_trim(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 1, 2, err));
-  for (size_t i = 0; i < b->count; i++) {
-    TRY(bind_string(b, i, err));
-  }
+  TRY(bind_strings(b, err));
   b->result = bind_text_result(b, TEXT_LIKE_FIRST);
   return GLV_OK;
 }

@@ -9,48 +9,77 @@
 #include "expr/kernel.h"
 
 /** A table of functions, ended by an entry without name. */
-extern const function functions_case[];      /* fn_case.c: upper lower initcap reverse */
-extern const function functions_length[];    /* fn_length.c: length octet_length bit_length */
-extern const function functions_trim[];      /* fn_trim.c: trim ltrim rtrim */
-extern const function functions_slice[];     /* fn_slice.c: substr left right lpad rpad repeat */
-extern const function functions_concat[];    /* fn_concat.c: concat concat_ws */
-extern const function functions_search[];    /* fn_search.c: strpos contains replace ... */
-extern const function functions_token[];     /* fn_token.c: contains_tokens */
-extern const function functions_regexp[];    /* fn_regexp.c */
-extern const function functions_math[];      /* fn_math.c */
-extern const function functions_round[];     /* fn_round.c: round trunc ceil floor */
-extern const function functions_date_part[]; /* fn_date_part.c: date_part, date_trunc */
-extern const function functions_date[];      /* fn_date.c: make_date to_date to_char now ... */
-extern const function functions_timestamp[]; /* fn_timestamp.c: to_timestamp and its kin */
-extern const function functions_vector[];    /* fn_vector.c: distances */
-extern const function functions_condition[]; /* fn_condition.c: nullif greatest least */
-extern const function functions_arrow[];     /* fn_arrow.c: arrow_cast arrow_typeof ... */
-extern const function functions_later[];     /* fn_later.c: names without an implementation */
+extern const function functions_case[];        /* fn_case.c: upper lower initcap reverse */
+extern const function functions_length[];      /* fn_length.c: length octet_length bit_length */
+extern const function functions_trim[];        /* fn_trim.c: trim ltrim rtrim */
+extern const function functions_slice[];       /* fn_slice.c: substr left right lpad rpad repeat */
+extern const function functions_concat[];      /* fn_concat.c: concat concat_ws */
+extern const function functions_search[];      /* fn_search.c: strpos contains replace ... */
+extern const function functions_token[];       /* fn_token.c: contains_tokens */
+extern const function functions_regexp[];      /* fn_regexp.c: regexp_like regexp_replace */
+extern const function functions_regexp_find[]; /* fn_regexp_find.c: regexp_count _instr _match */
+extern const function functions_math[];        /* fn_math.c: sqrt exp ln sin atan2 pi random ... */
+extern const function functions_power[];       /* fn_power.c: log power */
+extern const function functions_number[];      /* fn_number.c: abs nanvl isnan iszero */
+extern const function functions_integer[];     /* fn_integer.c: gcd lcm factorial */
+extern const function functions_round[];       /* fn_round.c: round trunc ceil floor */
+extern const function functions_date_part[];   /* fn_date_part.c: date_part, date_trunc */
+extern const function functions_date[];        /* fn_date.c: make_date to_date to_char now ... */
+extern const function functions_timestamp[];   /* fn_timestamp.c: to_timestamp and its kin */
+extern const function functions_vector[];      /* fn_vector.c: distances */
+extern const function functions_condition[];   /* fn_condition.c: nullif greatest least */
+extern const function functions_arrow[];       /* fn_arrow.c: arrow_cast arrow_typeof ... */
+extern const function functions_later[];       /* fn_later.c: names without an implementation */
 
 /** The number of arguments is in [least, most]. Errors: GLV_E_SQL_PLAN. */
 glv_status bind_count(const function_binding *b, size_t least, size_t most, glv_error *err);
 /** `Function 'f' requires <wanted>, but received <type>`. @return GLV_E_SQL_PLAN. */
 glv_status bind_refuse(const function_binding *b, size_t i, const char *wanted, glv_error *err);
-/** Argument i is a string: it keeps its type (untyped NULL: utf8). */
+/** Argument i is a string and keeps its type; a dictionary of strings and an untyped NULL become
+ * utf8_view. */
 glv_status bind_string(function_binding *b, size_t i, glv_error *err);
-/** Argument i is a string, or a number, boolean, date, timestamp or binary as text. */
-glv_status bind_text(function_binding *b, size_t i, glv_error *err);
+/** All arguments are strings. */
+glv_status bind_strings(function_binding *b, glv_error *err);
+/** Argument i is a string, as above, or binary and keeps its type. */
+glv_status bind_string_or_binary(function_binding *b, size_t i, glv_error *err);
 /** Argument i is an integer and becomes int64. */
 glv_status bind_int64(function_binding *b, size_t i, glv_error *err);
 /** Argument i becomes type t if it can be cast. */
 glv_status bind_castable(function_binding *b, size_t i, const type *t, const char *wanted,
                          glv_error *err);
+/** Argument i is a number and becomes a float: float32 stays, all others become float64. */
+glv_status bind_float(function_binding *b, size_t i, glv_error *err);
 /** Whether an argument is an untyped NULL. */
 bool bind_is_null(const function_binding *b, size_t i);
 
-/** How the type of a string result follows from that of the first argument (section 13). */
+#define SIGNATURE_MAX 6
+/** Kinds of arguments, ended by TYPE_NONE when there are fewer. */
+typedef struct signature {
+  type_kind kinds[SIGNATURE_MAX];
+} signature;
+/**
+ * The arguments take the types of a signature: of the first one that they have as they are, else of
+ * the first one that they can be coerced to. Every number becomes float64, integers but uint64
+ * int64, any type that has a cast a string; a string becomes utf8_view, but nothing else does.
+ */
+glv_status bind_signature(function_binding *b, const signature *list, size_t count, glv_error *err);
+/** The same with signatures that have one kind for all arguments. */
+glv_status bind_variadic(function_binding *b, const type_kind *kinds, size_t count, glv_error *err);
+
+/** How the type of a string result follows from that of the first argument. */
 enum text_result {
-  TEXT_LIKE_FIRST,   /* utf8 and large_utf8 stay, other strings give utf8_view, the rest utf8 */
+  TEXT_LIKE_FIRST,   /* the same */
   TEXT_LARGE_OR_UTF8 /* large_utf8 stays, everything else gives utf8 */
 };
-/** The result type; text is argument 0 as it was written. */
+/** The result type; the targets are known. */
 const type *bind_text_result(const function_binding *b, enum text_result rule);
-/** int64 for large_utf8, else int32. */
+/** int64 where the first target is large_utf8, else int32. */
 const type *bind_position_result(const function_binding *b);
+
+typedef double (*math_map64)(double x);
+typedef float (*math_map32)(float x);
+/** One float column mapped to one of the same type; null where it is null. */
+glv_status function_map_floats(const function_frame *f, const operand *o, math_map64 wide,
+                               math_map32 narrow, size_t rows, array *ret, glv_error *err);
 
 #endif

@@ -188,6 +188,8 @@ bool regexp_group(const regexp_match *m, uint32_t g, size_t *ret_begin, size_t *
   return *ret_begin != PCRE2_UNSET;
 }
 
+uint32_t regexp_group_count(const regexp_match *m) { return pcre2_get_ovector_count(m->data); }
+
 regexp_walk regexp_walk_begin(const regexp *r, regexp_match *m, str text) {
   return (regexp_walk){.r = r, .m = m, .text = text, .last_end = SIZE_MAX};
 }

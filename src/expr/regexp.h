@@ -40,6 +40,9 @@ glv_status regexp_find(const regexp *r, regexp_match *m, str text, size_t from, 
  * none. */
 bool regexp_group(const regexp_match *m, uint32_t g, size_t *ret_begin, size_t *ret_end);
 
+/** Number of groups of the expression m was last used with, all of the match included. */
+uint32_t regexp_group_count(const regexp_match *m);
+
 /** A walk over all matches: they do not overlap, and an empty one does not touch its predecessor.
  */
 typedef struct regexp_walk {
