@@ -144,7 +144,9 @@ GLV_API GLV_CHECKED glv_status glv_env_new(const glv_env_options *options, glv_e
                                            glv_error *err);
 
 /**
- * Bytes allocated through the environment.
+ * Bytes allocated through the environment. Without an allocator of the caller's, up to 16 MiB of
+ * freed blocks are kept for later requests and not counted here; they are given back when
+ * memory_limit_bytes needs them, and with the environment.
  *
  * @param env      the environment.
  * @param ret_used bytes in use now; may be NULL.

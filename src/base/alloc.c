@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/block_cache_private.h"
 #include "base/checked.h"
 #include "base/env.h"
 #include "base/lock_table_private.h"
@@ -22,9 +23,16 @@
 
 enum { HEADER_BYTES = 16, BUFFER_ALIGN = 64, MAX_DEFAULT_THREADS = 8, MAX_THREADS = 1024 };
 
+/* Most bytes of freed blocks that are kept, and which part of a memory limit at most. */
+#define CACHE_BYTES ((size_t)16 << 20)
+enum { CACHE_PART = 8 };
+
 struct glv_env {
   atomic_size_t refs;
   glv_allocator allocator;
+  glv_allocator origin; /* made env; `allocator` may be the cache on top of it */
+  bool has_cache;
+  block_cache cache;
   glv_io io;
   glv_log_callback log;
   void *log_user;
@@ -71,6 +79,15 @@ static size_t default_threads(void) {
   return count < 1 ? 1 : size_min((size_t)count, MAX_DEFAULT_THREADS);
 }
 
+/* Without an allocator of the caller's, large blocks are kept for the next request. */
+static void start_cache(glv_env *env) {
+  const uint64_t part = env->memory_limit != 0 ? env->memory_limit / CACHE_PART : CACHE_BYTES;
+  block_cache_init(&env->cache, &env->origin, (size_t)u64_min(part, CACHE_BYTES));
+  env->allocator =
+      (glv_allocator){block_cache_alloc, block_cache_resize, block_cache_free, &env->cache};
+  env->has_cache = true;
+}
+
 glv_status env_new(const glv_env_options *options, glv_env **ret, glv_error *err) {
   static const glv_allocator default_allocator = {default_alloc, default_resize, default_free,
                                                   NULL};
@@ -81,12 +98,16 @@ glv_status env_new(const glv_env_options *options, glv_env **ret, glv_error *err
     return error_nomem(err, sizeof *env);
   }
   memset(env, 0, sizeof *env);
+  env->origin = *allocator;
   env->allocator = *allocator;
   env->io = *options->io;
   env->log = options->log;
   env->log_user = options->log_user;
   env->log_level = options->log_level != 0 ? options->log_level : GLV_LOG_WARNING;
   env->memory_limit = options->memory_limit_bytes;
+  if (options->allocator == NULL) {
+    start_cache(env);
+  }
   env->threads =
       options->threads != 0 ? size_min(options->threads, MAX_THREADS) : default_threads();
   env->pid = getpid();
@@ -115,8 +136,11 @@ void env_unref(glv_env *env) {
   mutex_dispose(&env->pool_lock);
   condition_dispose(&env->locks.changed);
   mutex_dispose(&env->locks.lock);
-  const glv_allocator allocator = env->allocator;
-  allocator.free(allocator.user, env, sizeof *env);
+  if (env->has_cache) {
+    block_cache_dispose(&env->cache);
+  }
+  const glv_allocator origin = env->origin;
+  origin.free(origin.user, env, sizeof *env);
 }
 
 void env_cleanup(glv_env **env) { env_unref(*env); }
@@ -181,10 +205,21 @@ void env_log(const glv_env *env, int32_t level, const char *format, ...) {
   }
 }
 
+/* False when `used` bytes pass the limit. What is used and what is kept stay below it together. */
+static bool fits(glv_env *env, uint64_t used) {
+  if (env->memory_limit == 0) {
+    return true;
+  }
+  if (env->has_cache && used + block_cache_bytes(&env->cache) > env->memory_limit) {
+    block_cache_clear(&env->cache);
+  }
+  return used <= env->memory_limit;
+}
+
 /* Account for size more bytes; false when that passes the limit. */
 static bool reserve(glv_env *env, size_t size) {
   const uint64_t used = atomic_fetch_add_explicit(&env->used, size, memory_order_relaxed) + size;
-  if (env->memory_limit != 0 && used > env->memory_limit) {
+  if (!fits(env, used)) {
     atomic_fetch_sub_explicit(&env->used, size, memory_order_relaxed);
     return false;
   }
