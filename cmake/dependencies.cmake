@@ -16,12 +16,22 @@ function(glaive_archive name library header)
                         INTERFACE_INCLUDE_DIRECTORIES ${GLAIVE_${name}_INCLUDE})
 endfunction()
 
+# glaive_shared_library(NAME lib header): an imported shared library glaive::NAME
+function(glaive_shared_library name library header)
+  find_library(GLAIVE_${name}_LIBRARY NAMES lib${library}.so REQUIRED)
+  find_path(GLAIVE_${name}_INCLUDE ${header} REQUIRED)
+  add_library(glaive::${name} SHARED IMPORTED GLOBAL)
+  set_target_properties(glaive::${name} PROPERTIES IMPORTED_LOCATION ${GLAIVE_${name}_LIBRARY}
+                        INTERFACE_INCLUDE_DIRECTORIES ${GLAIVE_${name}_INCLUDE})
+endfunction()
+
 glaive_archive(jansson jansson jansson.h)
 glaive_archive(protobuf protobuf-c protobuf-c/protobuf-c.h)
 glaive_archive(zstd zstd zstd.h)
 glaive_archive(lz4 lz4 lz4.h)
 glaive_archive(utf8proc utf8proc utf8proc.h)
 glaive_archive(pcre2 pcre2-8 pcre2.h)
+glaive_shared_library(gcrypt gcrypt gcrypt.h) # not carried inside: LGPL, and its archive needs libgpg-error's
 set_target_properties(glaive::pcre2 PROPERTIES INTERFACE_COMPILE_DEFINITIONS PCRE2_CODE_UNIT_WIDTH=8)
 set_target_properties(glaive::utf8proc PROPERTIES INTERFACE_COMPILE_DEFINITIONS UTF8PROC_STATIC)
 

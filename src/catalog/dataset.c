@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/encoding.h"
 #include "base/limits.h"
 #include "catalog/catalog_private.h"
 
@@ -185,12 +186,9 @@ static glv_status write_marker(glv_env *env, void *dir, glv_error *err) {
   unsigned char number[16];
   TRY(env_random(env, number, sizeof number, err));
   char staging[64] = "lance-marker.staging.";
-  size_t size = strlen(staging);
-  for (size_t i = 0; i < sizeof number; i++) {
-    staging[size++] = "0123456789abcdef"[number[i] >> 4];
-    staging[size++] = "0123456789abcdef"[number[i] & 15];
-  }
-  staging[size] = '\0';
+  const size_t size = strlen(staging);
+  hex_encode(number, sizeof number, staging + size);
+  staging[size + 2 * sizeof number] = '\0';
   TRY(io_write_file(env, dir, staging, "reserved", 8, true, err));
   const glv_status status = io_publish(env, dir, staging, MARKER_RESERVED, true, err);
   if (status != GLV_OK) {

@@ -1,4 +1,5 @@
-/* Texts in texts: contains, starts_with, ends_with, strpos, replace, split_part. */
+/* Texts in texts: contains, starts_with, ends_with, strpos, replace, split_part, substr_index,
+ * find_in_set. */
 #include "arrow/builder.h"
 #include "expr/find.h"
 #include "expr/function_private.h"
@@ -186,6 +187,140 @@ static glv_status split_part(const function_frame *f, const operand *arguments, 
   return builder_finish(&b, ret, err);
 }
 
+/* ---- parts between delimiters, and sets ---- */
+
+/* Bytes in the opposite order. */
+static glv_status mirror(str text, buf *out, glv_error *err) {
+  buf_clear(out);
+  TRY(buf_reserve(out, text.size, err));
+  for (size_t i = 0; i < text.size; i++) {
+    out->data[i] = text.data[text.size - 1 - i];
+  }
+  out->size = text.size;
+  return GLV_OK;
+}
+
+/* Where match number `count` of the needle begins; SIZE_MAX when there are not that many. */
+static size_t find_nth(const needle *n, str text, uint64_t count) {
+  size_t at = needle_find(n, text, 0);
+  for (uint64_t k = 1; k < count && at != SIZE_MAX; k++) {
+    at = needle_find(n, text, at + n->text.size);
+  }
+  return at;
+}
+
+/* Texts that are looked at from behind, and the needles for both directions. */
+typedef struct side_search {
+  needle forward;
+  needle backward;
+  buf text;
+  buf delimiter;
+  str mirrored; /* what `delimiter` is the mirror image of; borrowed */
+} side_search;
+
+static void side_search_dispose(side_search *s) {
+  needle_dispose(&s->forward);
+  needle_dispose(&s->backward);
+  buf_dispose(&s->text);
+  buf_dispose(&s->delimiter);
+}
+
+/* The backward needle looks for this delimiter from now on. */
+static glv_status set_backward(side_search *s, str delimiter, glv_error *err) {
+  if (s->mirrored.data == delimiter.data && s->mirrored.size == delimiter.size) {
+    return GLV_OK;
+  }
+  needle_dispose(&s->backward); /* the image lies where the last one lay */
+  needle_init(&s->backward, s->forward.env);
+  s->mirrored = str_slice(NULL, 0);
+  TRY(mirror(delimiter, &s->delimiter, err));
+  TRY(needle_set(&s->backward, buf_str(&s->delimiter), err));
+  s->mirrored = delimiter;
+  return GLV_OK;
+}
+
+/* All before delimiter number `count`, or behind number -count from the end; all of the text when
+ * there are not that many. */
+static glv_status side_of(side_search *s, str text, str delimiter, int64_t count, str *ret,
+                          glv_error *err) {
+  *ret = str_slice(text.data, 0);
+  if (count == 0 || delimiter.size == 0) {
+    return GLV_OK;
+  }
+  if (count > 0) {
+    TRY(needle_set(&s->forward, delimiter, err));
+    *ret = str_slice(text.data, size_min(find_nth(&s->forward, text, (uint64_t)count), text.size));
+    return GLV_OK;
+  }
+  TRY(mirror(text, &s->text, err));
+  TRY(set_backward(s, delimiter, err));
+  const uint64_t nth = 0 - (uint64_t)count;
+  const size_t size = size_min(find_nth(&s->backward, buf_str(&s->text), nth), text.size);
+  *ret = str_slice(text.data + (text.size - size), size);
+  return GLV_OK;
+}
+
+static glv_status substr_index(const function_frame *f, const operand *arguments, size_t rows,
+                               array *ret, glv_error *err) {
+  CLEANUP(builder_dispose) builder b;
+  CLEANUP(side_search_dispose) side_search s = {0};
+  builder_init(&b, f->env, f->binding->result);
+  needle_init(&s.forward, f->env);
+  needle_init(&s.backward, f->env);
+  buf_init(&s.text, f->env, INT32_MAX);
+  buf_init(&s.delimiter, f->env, INT32_MAX);
+  for (size_t i = 0; i < rows; i++) {
+    str part;
+    if (!kernel_row_is_valid(arguments, 3, i)) {
+      TRY(builder_append_null(&b, err));
+      continue;
+    }
+    TRY(side_of(&s, operand_str(&arguments[0], i), operand_str(&arguments[1], i),
+                OPERAND_VALUE(&arguments[2], int64_t, i), &part, err));
+    TRY(builder_append_str(&b, part, err));
+  }
+  return builder_finish(&b, ret, err);
+}
+
+/* The place of item in a list that commas divide, from 1; 0 = it is not there. */
+static size_t place_in_set(str item, str list) {
+  size_t place = 1;
+  for (size_t begin = 0;; place++) {
+    const char *comma =
+        list.size > begin ? memchr(list.data + begin, ',', list.size - begin) : NULL;
+    const size_t end = comma != NULL ? (size_t)(comma - list.data) : list.size;
+    if (str_equal(item, str_slice(list.data + begin, end - begin))) {
+      return place;
+    }
+    if (comma == NULL) {
+      return 0;
+    }
+    begin = end + 1;
+  }
+}
+
+static glv_status find_in_set(const function_frame *f, const operand *arguments, size_t rows,
+                              array *ret, glv_error *err) {
+  CLEANUP(array_unref) array a = {0};
+  void *values;
+  TRY(kernel_begin(f->env, f->binding->result, arguments, 2, rows, &a, &values, err));
+  const bool wide = f->binding->result->kind == TYPE_INT64;
+  for (size_t i = 0; i < rows; i++) {
+    size_t place = 0;
+    if (kernel_row_is_valid(arguments, 2, i)) {
+      place = place_in_set(operand_str(&arguments[0], i), operand_str(&arguments[1], i));
+    }
+    if (wide) {
+      ((int64_t *)values)[i] = (int64_t)place;
+    } else {
+      ((int32_t *)values)[i] = (int32_t)place;
+    }
+  }
+  *ret = a;
+  a = (array){0};
+  return GLV_OK;
+}
+
 static glv_status bind_test(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 2, 2, err));
   TRY(bind_strings(b, err));
@@ -222,6 +357,25 @@ static glv_status bind_split(function_binding *b, glv_error *err) {
   return GLV_OK;
 }
 
+static glv_status bind_substr_index(function_binding *b, glv_error *err) {
+  static const signature SIGNATURES[] = {{{TYPE_UTF8_VIEW, TYPE_UTF8_VIEW, TYPE_INT64}},
+                                         {{TYPE_UTF8, TYPE_UTF8, TYPE_INT64}},
+                                         {{TYPE_LARGE_UTF8, TYPE_LARGE_UTF8, TYPE_INT64}}};
+  TRY(bind_count(b, 3, 3, err));
+  TRY(bind_signature(b, SIGNATURES, 3, err));
+  b->result = bind_text_result(b, TEXT_LIKE_FIRST);
+  return GLV_OK;
+}
+
+static glv_status bind_find_in_set(function_binding *b, glv_error *err) {
+  static const type_kind KINDS[] = {TYPE_UTF8_VIEW, TYPE_UTF8, TYPE_LARGE_UTF8};
+  TRY(bind_count(b, 2, 2, err));
+  TRY(bind_variadic(b, KINDS, 3, err));
+  b->result = bind_position_result(b);
+  return GLV_OK;
+}
+
+static const char *const substr_index_names[] = {"substring_index", NULL};
 static const char *const strpos_names[] = {"instr", "position", NULL};
 
 const function functions_search[] = {
@@ -231,5 +385,10 @@ const function functions_search[] = {
     {.name = "strpos", .aliases = strpos_names, .bind = bind_strpos, .kernel = strpos},
     {.name = "replace", .bind = bind_replace, .kernel = replace},
     {.name = "split_part", .bind = bind_split, .kernel = split_part},
+    {.name = "substr_index",
+     .aliases = substr_index_names,
+     .bind = bind_substr_index,
+     .kernel = substr_index},
+    {.name = "find_in_set", .bind = bind_find_in_set, .kernel = find_in_set},
     {0},
 };

@@ -3,37 +3,6 @@
 #include "expr/function_private.h"
 #include "expr/unicode.h"
 
-/* What the values go to, and room for one that is being made. */
-typedef struct writer {
-  builder b;
-  buf scratch;
-} writer;
-
-static void writer_dispose(writer *w) {
-  builder_dispose(&w->b);
-  buf_dispose(&w->scratch);
-}
-
-typedef glv_status (*row_function)(const function_frame *f, const operand *arguments, size_t i,
-                                   writer *w, glv_error *err);
-
-/* Rows in which an argument is null are null; row appends exactly one value for each other. */
-static glv_status for_rows(const function_frame *f, const operand *arguments, size_t rows,
-                           row_function row, array *ret, glv_error *err) {
-  CLEANUP(writer_dispose) writer w;
-  builder_init(&w.b, f->env, f->binding->result);
-  buf_init(&w.scratch, f->env, INT32_MAX);
-  for (size_t i = 0; i < rows; i++) {
-    if (!kernel_row_is_valid(arguments, f->binding->count, i)) {
-      TRY(builder_append_null(&w.b, err));
-    } else {
-      buf_clear(&w.scratch);
-      TRY(row(f, arguments, i, &w, err));
-    }
-  }
-  return builder_finish(&w.b, ret, err);
-}
-
 /* The code points [first, end) of text; both are clamped to the text. */
 static str code_points(str text, int64_t first, int64_t end) {
   const size_t most = text.size; /* no text has more code points than bytes */
@@ -45,8 +14,8 @@ static str code_points(str text, int64_t first, int64_t end) {
 }
 
 /* Positions before the first character count as characters that are not there. */
-static glv_status substr_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
-                             glv_error *err) {
+static glv_status substr_row(const function_frame *f, const operand *arguments, size_t i,
+                             text_writer *w, glv_error *err) {
   const str text = operand_str(&arguments[0], i);
   const int64_t start = OPERAND_VALUE(&arguments[1], int64_t, i);
   int64_t end = INT64_MAX;
@@ -68,12 +37,12 @@ static glv_status substr_row(const function_frame *f, const operand *arguments, 
 
 static glv_status substr(const function_frame *f, const operand *arguments, size_t rows, array *ret,
                          glv_error *err) {
-  return for_rows(f, arguments, rows, substr_row, ret, err);
+  return function_text_rows(f, arguments, rows, substr_row, ret, err);
 }
 
 /* n < 0: all but the last |n|. */
-static glv_status left_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
-                           glv_error *err) {
+static glv_status left_row(const function_frame *f, const operand *arguments, size_t i,
+                           text_writer *w, glv_error *err) {
   (void)f;
   const str text = operand_str(&arguments[0], i);
   int64_t n = OPERAND_VALUE(&arguments[1], int64_t, i);
@@ -84,8 +53,8 @@ static glv_status left_row(const function_frame *f, const operand *arguments, si
 }
 
 /* n < 0: all but the first |n|. */
-static glv_status right_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
-                            glv_error *err) {
+static glv_status right_row(const function_frame *f, const operand *arguments, size_t i,
+                            text_writer *w, glv_error *err) {
   (void)f;
   const str text = operand_str(&arguments[0], i);
   const int64_t n = OPERAND_VALUE(&arguments[1], int64_t, i);
@@ -101,11 +70,11 @@ static glv_status right_row(const function_frame *f, const operand *arguments, s
 
 static glv_status left(const function_frame *f, const operand *arguments, size_t rows, array *ret,
                        glv_error *err) {
-  return for_rows(f, arguments, rows, left_row, ret, err);
+  return function_text_rows(f, arguments, rows, left_row, ret, err);
 }
 static glv_status right(const function_frame *f, const operand *arguments, size_t rows, array *ret,
                         glv_error *err) {
-  return for_rows(f, arguments, rows, right_row, ret, err);
+  return function_text_rows(f, arguments, rows, right_row, ret, err);
 }
 
 /* Append `count` code points of pad, repeated, to out. */
@@ -121,7 +90,7 @@ static glv_status append_padding(buf *out, str pad, size_t count, glv_error *err
 }
 
 static glv_status pad_row(const function_frame *f, const operand *arguments, size_t i, bool at_left,
-                          writer *w, glv_error *err) {
+                          text_writer *w, glv_error *err) {
   const str text = operand_str(&arguments[0], i);
   const str pad = f->binding->count > 2 ? operand_str(&arguments[2], i) : STR(" ");
   const int64_t wanted = OPERAND_VALUE(&arguments[1], int64_t, i);
@@ -144,25 +113,25 @@ static glv_status pad_row(const function_frame *f, const operand *arguments, siz
   return builder_append_str(&w->b, buf_str(out), err);
 }
 
-static glv_status lpad_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
-                           glv_error *err) {
+static glv_status lpad_row(const function_frame *f, const operand *arguments, size_t i,
+                           text_writer *w, glv_error *err) {
   return pad_row(f, arguments, i, true, w, err);
 }
-static glv_status rpad_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
-                           glv_error *err) {
+static glv_status rpad_row(const function_frame *f, const operand *arguments, size_t i,
+                           text_writer *w, glv_error *err) {
   return pad_row(f, arguments, i, false, w, err);
 }
 static glv_status lpad(const function_frame *f, const operand *arguments, size_t rows, array *ret,
                        glv_error *err) {
-  return for_rows(f, arguments, rows, lpad_row, ret, err);
+  return function_text_rows(f, arguments, rows, lpad_row, ret, err);
 }
 static glv_status rpad(const function_frame *f, const operand *arguments, size_t rows, array *ret,
                        glv_error *err) {
-  return for_rows(f, arguments, rows, rpad_row, ret, err);
+  return function_text_rows(f, arguments, rows, rpad_row, ret, err);
 }
 
-static glv_status repeat_row(const function_frame *f, const operand *arguments, size_t i, writer *w,
-                             glv_error *err) {
+static glv_status repeat_row(const function_frame *f, const operand *arguments, size_t i,
+                             text_writer *w, glv_error *err) {
   (void)f;
   const str text = operand_str(&arguments[0], i);
   const int64_t n = OPERAND_VALUE(&arguments[1], int64_t, i);
@@ -181,7 +150,7 @@ static glv_status repeat_row(const function_frame *f, const operand *arguments, 
 
 static glv_status repeat(const function_frame *f, const operand *arguments, size_t rows, array *ret,
                          glv_error *err) {
-  return for_rows(f, arguments, rows, repeat_row, ret, err);
+  return function_text_rows(f, arguments, rows, repeat_row, ret, err);
 }
 
 /* Start and length are int64 as they are, or integer literals. */

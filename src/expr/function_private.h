@@ -5,6 +5,7 @@
 #ifndef GLAIVE_EXPR_FUNCTION_PRIVATE_H
 #define GLAIVE_EXPR_FUNCTION_PRIVATE_H
 
+#include "arrow/builder.h"
 #include "expr/function.h"
 #include "expr/kernel.h"
 
@@ -16,6 +17,12 @@ extern const function functions_slice[];       /* fn_slice.c: substr left right 
 extern const function functions_concat[];      /* fn_concat.c: concat concat_ws */
 extern const function functions_search[];      /* fn_search.c: strpos contains replace ... */
 extern const function functions_token[];       /* fn_token.c: contains_tokens */
+extern const function functions_character[];   /* fn_character.c: ascii chr to_hex */
+extern const function functions_edit[];        /* fn_edit.c: translate overlay */
+extern const function functions_levenshtein[]; /* fn_levenshtein.c */
+extern const function functions_digest[];      /* fn_digest.c: md5 sha256 digest ... */
+extern const function functions_encode[];      /* fn_encode.c: encode decode */
+extern const function functions_system[];      /* fn_system.c: uuid version */
 extern const function functions_regexp[];      /* fn_regexp.c: regexp_like regexp_replace */
 extern const function functions_regexp_find[]; /* fn_regexp_find.c: regexp_count _instr _match */
 extern const function functions_math[];        /* fn_math.c: sqrt exp ln sin atan2 pi random ... */
@@ -75,6 +82,20 @@ enum text_result {
 const type *bind_text_result(const function_binding *b, enum text_result rule);
 /** int64 where the first target is large_utf8, else int32. */
 const type *bind_position_result(const function_binding *b);
+
+/** Where the values of a string or binary column go, and room for one that is being made. */
+typedef struct text_writer {
+  builder b;
+  buf scratch; /* empty at the beginning of a row; at most 2^31 - 1 bytes */
+} text_writer;
+
+/** Appends exactly one value. Errors: as function_kernel. */
+typedef glv_status (*text_row)(const function_frame *f, const operand *arguments, size_t i,
+                               text_writer *w, glv_error *err);
+
+/** A column of the type of the result: null where an argument is null, else what row appends. */
+glv_status function_text_rows(const function_frame *f, const operand *arguments, size_t rows,
+                              text_row row, array *ret, glv_error *err);
 
 typedef double (*math_map64)(double x);
 typedef float (*math_map32)(float x);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/calendar.h"
+#include "base/encoding.h"
 #include "base/int128.h"
 #include "base/json_canonical.h"
 #include "base/number.h"
@@ -185,13 +186,10 @@ static glv_status put_decimal256(const array *a, size_t row, buf *out, glv_error
 }
 
 static glv_status put_hex(buf *out, str bytes, glv_error *err) {
-  static const char digits[] = "0123456789abcdef";
   TRY(buf_reserve(out, bytes.size * 2, err));
-  for (size_t i = 0; i < bytes.size; i++) {
-    const unsigned char c = (unsigned char)bytes.data[i];
-    TRY(buf_append_char(out, digits[c >> 4], err));
-    TRY(buf_append_char(out, digits[c & 15], err));
-  }
+  hex_encode(bytes.data, bytes.size, out->data + out->size);
+  out->size += bytes.size * 2;
+  out->data[out->size] = '\0';
   return GLV_OK;
 }
 

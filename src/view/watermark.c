@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/encoding.h"
+
 static bool read_number(const table_snapshot *view, const char *key, uint64_t *ret) {
   bool found = false;
   const str text = table_metadata_get(view, str_of(key), &found);
@@ -24,20 +26,8 @@ watermark watermark_read(const table_snapshot *view) {
 }
 
 glv_status incarnation_new(glv_env *env, char text[INCARNATION_SIZE + 1], glv_error *err) {
-  static const char digits[] = "0123456789abcdef";
-  unsigned char bytes[16];
-  TRY(env_random(env, bytes, sizeof bytes, err));
-  bytes[6] = (unsigned char)(0x40u | (bytes[6] & 0x0Fu)); /* version 4 */
-  bytes[8] = (unsigned char)(0x80u | (bytes[8] & 0x3Fu)); /* the RFC's variant */
-  size_t at = 0;
-  for (size_t i = 0; i < sizeof bytes; i++) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) {
-      text[at++] = '-';
-    }
-    text[at++] = digits[bytes[i] >> 4];
-    text[at++] = digits[bytes[i] & 0x0Fu];
-  }
-  text[at] = '\0';
+  TRY(uuid_random(env, text, err));
+  text[INCARNATION_SIZE] = '\0';
   return GLV_OK;
 }
 
