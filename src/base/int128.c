@@ -29,14 +29,9 @@ bool int128_scale_up(int128 v, int n, int128 *ret) {
 
 double int128_to_double(int128 v) { return (double)v; }
 
-size_t int128_print(int128 v, int scale, char *text) {
-  char reversed[40];
-  int digits = 0;
-  for (uint128 rest = int128_magnitude(v); rest != 0; rest /= 10) {
-    reversed[digits++] = (char)('0' + (int)(rest % 10));
-  }
+size_t int128_layout(const char *reversed, int digits, bool negative, int scale, char *text) {
   size_t size = 0;
-  if (v < 0) {
+  if (negative) {
     text[size++] = '-';
   }
   const int least = scale > 0 ? scale + 1 : 1;
@@ -47,8 +42,17 @@ size_t int128_print(int128 v, int scale, char *text) {
     }
     text[size++] = position <= digits ? reversed[position - 1] : '0';
   }
-  for (; scale < 0 && v != 0; scale++) {
+  for (; scale < 0 && digits > 0; scale++) {
     text[size++] = '0';
   }
   return size;
+}
+
+size_t int128_print(int128 v, int scale, char *text) {
+  char reversed[40];
+  int digits = 0;
+  for (uint128 rest = int128_magnitude(v); rest != 0; rest /= 10) {
+    reversed[digits++] = (char)('0' + (int)(rest % 10));
+  }
+  return int128_layout(reversed, digits, v < 0, scale, text);
 }

@@ -43,5 +43,7 @@ double int128_to_double(int128 v);
 /** Decimal text with `scale` digits after the point (a negative scale appends zeros). text has room
  * for INT128_TEXT_SIZE + |scale| bytes. @return the length written (no NUL). */
 size_t int128_print(int128 v, int scale, char *text);
+/** The same for a magnitude whose digits are known, least significant first; none for zero. */
+size_t int128_layout(const char *reversed, int digits, bool negative, int scale, char *text);
 
 #endif

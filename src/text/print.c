@@ -9,6 +9,7 @@
 
 #include "base/calendar.h"
 #include "base/encoding.h"
+#include "base/half.h"
 #include "base/int128.h"
 #include "base/json_canonical.h"
 #include "base/number.h"
@@ -54,15 +55,6 @@ static glv_status put_integer(const array *a, size_t row, buf *out, glv_error *e
   default: /* int64 and duration */
     return put_i64(out, ARRAY_VALUES(a, int64_t)[row], err);
   }
-}
-
-static float half_to_float(uint16_t half) {
-  const int exponent = (half >> 10) & 31;
-  const int fraction = half & 1023;
-  float value = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
-                : exponent == 0 ? ldexpf((float)fraction, -24)
-                                : ldexpf((float)(fraction + 1024), exponent - 25);
-  return (half & 0x8000) != 0 ? -value : value;
 }
 
 static glv_status put_float(const array *a, size_t row, buf *out, glv_error *err) {

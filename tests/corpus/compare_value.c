@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/int128.h"
+#include "base/half.h"
+#include "base/int256.h"
 #include "base/number.h"
 
 static bool text_is(str text, const char *word) { return str_is(text, word); }
@@ -70,15 +71,6 @@ static bool is_float(const value *e, double got, bool single, unsigned ulp) {
   return single ? steps32((float)want, (float)got) <= ulp : steps64(want, got) <= ulp;
 }
 
-static double half_value(uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const double fraction = bits & 1023;
-  double v = exponent == 0    ? ldexp(fraction, -24)
-             : exponent == 31 ? (fraction == 0 ? (double)INFINITY : (double)NAN)
-                              : ldexp(1024 + fraction, exponent - 25);
-  return (bits & 0x8000) != 0 ? -v : v;
-}
-
 static bool is_bytes(const value *e, str got) {
   if (e->kind != VALUE_STRING || e->text.size != 2 * got.size) {
     return false;
@@ -94,10 +86,20 @@ static bool is_bytes(const value *e, str got) {
 }
 
 static bool is_decimal(const array *a, size_t i, const value *e) {
-  char text[INT128_TEXT_SIZE + 256];
-  const int128 v = int128_load((const uint8_t *)a->values + 16 * i);
-  const size_t size = int128_print(v, a->type->scale, text);
+  char text[INT256_TEXT_SIZE + 256];
+  const uint8_t *at = (const uint8_t *)a->values + type_width(a->type) * i;
+  const int256 v = a->type->kind == TYPE_DECIMAL256 ? int256_load(at) : int256_of(int128_load(at));
+  const size_t size = int256_print(v, a->type->scale, text);
   return e->kind == VALUE_STRING && str_equal(e->text, str_slice(text, size));
+}
+
+/* [months, days, nanos] */
+static bool is_interval(const array *a, size_t i, const value *e) {
+  const uint8_t *at = (const uint8_t *)a->values + 16 * i;
+  return e->kind == VALUE_ARRAY && e->count == 3 &&
+         is_integer(&e->items[0], (int32_t)load_le32(at)) &&
+         is_integer(&e->items[1], (int32_t)load_le32(at + 4)) &&
+         is_integer(&e->items[2], (int64_t)load_le64(at + 8));
 }
 
 static bool is_list(const array *a, size_t i, const value *e, unsigned ulp) {
@@ -168,13 +170,16 @@ bool value_matches(const array *a, size_t i, const value *e, unsigned ulp) {
   case TYPE_UINT64:
     return is_unsigned(e, ARRAY_VALUES(a, uint64_t)[i]);
   case TYPE_FLOAT16:
-    return is_float(e, half_value(ARRAY_VALUES(a, uint16_t)[i]), true, 0);
+    return is_float(e, (double)half_to_float(ARRAY_VALUES(a, uint16_t)[i]), true, 0);
   case TYPE_FLOAT32:
     return is_float(e, (double)ARRAY_VALUES(a, float)[i], true, ulp);
   case TYPE_FLOAT64:
     return is_float(e, ARRAY_VALUES(a, double)[i], false, ulp);
   case TYPE_DECIMAL128:
+  case TYPE_DECIMAL256:
     return is_decimal(a, i, e);
+  case TYPE_INTERVAL_MONTH_DAY_NANO:
+    return is_interval(a, i, e);
   case TYPE_UTF8:
   case TYPE_LARGE_UTF8:
   case TYPE_UTF8_VIEW:
@@ -197,8 +202,6 @@ bool value_matches(const array *a, size_t i, const value *e, unsigned ulp) {
     return is_dictionary(a, i, e, ulp);
   case TYPE_NONE:
   case TYPE_NULL:
-  case TYPE_DECIMAL256:
-  case TYPE_INTERVAL_MONTH_DAY_NANO:
   case TYPE_MAP:
     return false;
   }
