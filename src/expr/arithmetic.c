@@ -1,6 +1,5 @@
 /*
- * Arithmetic and bit operations on integers and floats, and on times, which are integers
- * (sql-expressions 10.2, 10.3, 9.5).
+ * Arithmetic and bit operations on integers and floats (sql-expressions 10.2, 10.3).
  *
  * Sums, differences and products wrap; they are computed for null rows too, whose values nobody
  * reads. Division looks at every row: a zero divisor or an overflow is an error only where both
@@ -9,7 +8,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/half.h"
 #include "expr/eval_private.h"
+#include "expr/interval.h"
 
 /* The three shapes of a loop: rows with rows, rows with one value, one value with rows. */
 #define SHAPES(ctype, EXPR)                                                                        \
@@ -71,6 +72,28 @@ WRAPPING(wrap8, uint8_t, uint32_t)
 WRAPPING(wrap16, uint16_t, uint32_t)
 WRAPPING(wrap32, uint32_t, uint32_t)
 WRAPPING(wrap64, uint64_t, uint64_t)
+
+/* Of 16 bits: computed in 32, then rounded. */
+static void float16(enum arithmetic_op op, enum shape shape, const void *l, const void *r,
+                    size_t rows, void *to) {
+  switch (op) {
+  case ARITHMETIC_ADD:
+    SHAPES(uint16_t, half_from_float(half_to_float(a) + half_to_float(b)));
+    return;
+  case ARITHMETIC_SUB:
+    SHAPES(uint16_t, half_from_float(half_to_float(a) - half_to_float(b)));
+    return;
+  case ARITHMETIC_MUL:
+    SHAPES(uint16_t, half_from_float(half_to_float(a) * half_to_float(b)));
+    return;
+  case ARITHMETIC_DIV:
+    SHAPES(uint16_t, half_from_float(half_to_float(a) / half_to_float(b)));
+    return;
+  case ARITHMETIC_MOD:
+    SHAPES(uint16_t, half_from_float(fmodf(half_to_float(a), half_to_float(b))));
+    return;
+  }
+}
 
 #define FLOATS(name, ctype, modulo)                                                                \
   static void name(enum arithmetic_op op, enum shape shape, const void *l, const void *r,          \
@@ -271,36 +294,6 @@ static void run_wrapping(enum arithmetic_op op, enum shape shape, size_t width, 
   }
 }
 
-static bool add_days(int64_t a, int64_t b, bool subtract, int64_t *ret) {
-  return subtract ? !__builtin_sub_overflow(a, b, ret) : !__builtin_add_overflow(a, b, ret);
-}
-
-/* Dates and numbers of days, timestamps and durations: checked sums in the width of the result. */
-static glv_status temporal(const node *n, const operand *l, const operand *r, size_t rows, array *a,
-                           void *to, glv_error *err) {
-  const size_t width = type_width(a->type);
-  for (size_t i = 0; i < rows; i++) {
-    int64_t value = 0;
-    if (array_is_valid(a, i)) {
-      const int64_t x = signed_at(l, i);
-      const int64_t y = signed_at(r, i);
-      const bool fits = add_days(x, y, n->op == ARITHMETIC_SUB, &value) &&
-                        (width == 8 || (value >= INT32_MIN && value <= INT32_MAX));
-      if (!fits) {
-        return FAIL(err, GLV_E_SQL_EXEC,
-                    "Arithmetic overflow: Overflow happened on: %" PRId64 " %s %" PRId64, x,
-                    n->op == ARITHMETIC_SUB ? "-" : "+", y);
-      }
-    }
-    store(to, width, i, (uint64_t)value);
-  }
-  return GLV_OK;
-}
-
-static bool is_plain(const node *n) {
-  return type_is_integer(n->type->kind) && n->child[0]->type->kind == n->type->kind;
-}
-
 glv_status eval_arithmetic(const eval *v, const node *n, operand *left, const operand *right,
                            operand *ret, glv_error *err) {
   CLEANUP(operand_dispose) operand o = {0};
@@ -320,8 +313,8 @@ glv_status eval_arithmetic(const eval *v, const node *n, operand *left, const op
     float64(op, shape, l, r, rows, to);
   } else if (n->type->kind == TYPE_FLOAT32) {
     float32(op, shape, l, r, rows, to);
-  } else if (!is_plain(n)) {
-    TRY(temporal(n, left, right, rows, &o.a, to, err));
+  } else if (n->type->kind == TYPE_FLOAT16) {
+    float16(op, shape, l, r, rows, to);
   } else if (op == ARITHMETIC_DIV || op == ARITHMETIC_MOD) {
     TRY(divide(left, right, op == ARITHMETIC_MOD, rows, &o.a, to, err));
   } else {
@@ -332,7 +325,18 @@ glv_status eval_arithmetic(const eval *v, const node *n, operand *left, const op
 }
 
 static void negate(const array *x, size_t rows, void *to) {
-  if (x->type->kind == TYPE_FLOAT64) {
+  if (x->type->kind == TYPE_FLOAT16) {
+    for (size_t i = 0; i < rows; i++) {
+      ((uint16_t *)to)[i] = ARRAY_VALUES(x, uint16_t)[i] ^ 0x8000;
+    }
+  } else if (x->type->kind == TYPE_INTERVAL_MONTH_DAY_NANO) {
+    for (size_t i = 0; i < rows; i++) {
+      interval v = interval_load((const uint8_t *)x->values + i * sizeof v);
+      v = (interval){(int32_t)(0 - (uint32_t)v.months), (int32_t)(0 - (uint32_t)v.days),
+                     (int64_t)(0 - (uint64_t)v.nanos)};
+      interval_store((uint8_t *)to + i * sizeof v, v);
+    }
+  } else if (x->type->kind == TYPE_FLOAT64) {
     for (size_t i = 0; i < rows; i++) {
       ((double *)to)[i] = -ARRAY_VALUES(x, double)[i];
     }
@@ -352,7 +356,7 @@ glv_status eval_negate(const eval *v, const node *n, const operand *x, operand *
   void *to = NULL;
   const size_t rows = eval_rows(v, x, NULL, &o.is_scalar);
   const type_kind kind = n->type->kind;
-  if (!type_is_integer(kind) && kind != TYPE_FLOAT32 && kind != TYPE_FLOAT64) {
+  if (!type_is_integer(kind) && !type_is_float(kind) && kind != TYPE_INTERVAL_MONTH_DAY_NANO) {
     return FAIL(err, GLV_E_SQL_EXEC, "Invalid arithmetic operation: !%s", TYPE_TEXT(n->type));
   }
   TRY(array_new_fixed(v->env, n->type, rows, &o.a, &to, err));

@@ -21,12 +21,16 @@ enum cast_class cast_class_of(type_kind kind) {
   case TYPE_UINT64:
     return CAST_SMALL_INT;
   case TYPE_INT32:
+    return CAST_INT32;
   case TYPE_INT64:
-    return CAST_INT;
+    return CAST_INT64;
+  case TYPE_FLOAT16:
+    return CAST_FLOAT16;
   case TYPE_FLOAT32:
   case TYPE_FLOAT64:
     return CAST_FLOAT;
   case TYPE_DECIMAL128:
+  case TYPE_DECIMAL256:
     return CAST_DECIMAL;
   case TYPE_UTF8:
   case TYPE_LARGE_UTF8:
@@ -34,22 +38,27 @@ enum cast_class cast_class_of(type_kind kind) {
     return CAST_STRING;
   case TYPE_BINARY:
   case TYPE_LARGE_BINARY:
-  case TYPE_BINARY_VIEW:
     return CAST_BINARY;
+  case TYPE_BINARY_VIEW:
+    return CAST_BINARY_VIEW;
+  case TYPE_FIXED_SIZE_BINARY:
+    return CAST_FIXED_BINARY;
   case TYPE_DATE32:
+  case TYPE_DATE64:
     return CAST_DATE;
+  case TYPE_TIME32:
+    return CAST_TIME32;
+  case TYPE_TIME64:
+    return CAST_TIME64;
   case TYPE_TIMESTAMP:
     return CAST_TIMESTAMP;
-  case TYPE_NONE:
-  case TYPE_FLOAT16:
-  case TYPE_DECIMAL256:
-  case TYPE_DATE64:
-  case TYPE_TIME32:
-  case TYPE_TIME64:
   case TYPE_DURATION:
+    return CAST_DURATION;
   case TYPE_INTERVAL_MONTH_DAY_NANO:
-  case TYPE_FIXED_SIZE_BINARY:
+    return CAST_INTERVAL;
   case TYPE_DICTIONARY:
+    return CAST_DICTIONARY;
+  case TYPE_NONE:
   case TYPE_LIST:
   case TYPE_LARGE_LIST:
   case TYPE_FIXED_SIZE_LIST:
@@ -60,31 +69,63 @@ enum cast_class cast_class_of(type_kind kind) {
   return CAST_OTHER;
 }
 
+type_kind cast_storage(type_kind kind) {
+  switch (kind) {
+  case TYPE_DATE32:
+  case TYPE_TIME32:
+    return TYPE_INT32;
+  case TYPE_DATE64:
+  case TYPE_TIME64:
+  case TYPE_TIMESTAMP:
+  case TYPE_DURATION:
+    return TYPE_INT64;
+  default:
+    return kind;
+  }
+}
+
 #define B(class) (1u << (class))
+#define INTEGERS (B(CAST_SMALL_INT) | B(CAST_INT32) | B(CAST_INT64))
+#define NUMBERS (INTEGERS | B(CAST_FLOAT16) | B(CAST_FLOAT))
+#define TIMES (B(CAST_TIME32) | B(CAST_TIME64))
+#define TICKS (B(CAST_TIMESTAMP) | B(CAST_DURATION))
+#define BINARIES (B(CAST_BINARY) | B(CAST_BINARY_VIEW))
+/* What every integer becomes. */
+#define FROM_INTEGER                                                                               \
+  (B(CAST_BOOL) | NUMBERS | B(CAST_DECIMAL) | B(CAST_STRING) | B(CAST_BINARY) | TICKS)
 
 /* For every source the set of targets. */
 static const unsigned targets[CAST_CLASSES] = {
     [CAST_NULL] = ~0u,
-    [CAST_BOOL] = B(CAST_BOOL) | B(CAST_SMALL_INT) | B(CAST_INT) | B(CAST_FLOAT) | B(CAST_STRING),
-    [CAST_SMALL_INT] = B(CAST_BOOL) | B(CAST_SMALL_INT) | B(CAST_INT) | B(CAST_FLOAT) |
-                       B(CAST_DECIMAL) | B(CAST_STRING) | B(CAST_BINARY) | B(CAST_TIMESTAMP),
-    [CAST_INT] = B(CAST_BOOL) | B(CAST_SMALL_INT) | B(CAST_INT) | B(CAST_FLOAT) | B(CAST_DECIMAL) |
-                 B(CAST_STRING) | B(CAST_BINARY) | B(CAST_DATE) | B(CAST_TIMESTAMP),
-    [CAST_FLOAT] = B(CAST_BOOL) | B(CAST_SMALL_INT) | B(CAST_INT) | B(CAST_FLOAT) |
-                   B(CAST_DECIMAL) | B(CAST_STRING) | B(CAST_TIMESTAMP),
-    [CAST_DECIMAL] = B(CAST_SMALL_INT) | B(CAST_INT) | B(CAST_FLOAT) | B(CAST_DECIMAL) |
-                     B(CAST_STRING) | B(CAST_TIMESTAMP),
-    [CAST_STRING] = B(CAST_BOOL) | B(CAST_SMALL_INT) | B(CAST_INT) | B(CAST_FLOAT) |
-                    B(CAST_DECIMAL) | B(CAST_STRING) | B(CAST_BINARY) | B(CAST_DATE) |
-                    B(CAST_TIMESTAMP),
-    [CAST_BINARY] = B(CAST_STRING) | B(CAST_BINARY),
-    [CAST_DATE] = B(CAST_INT) | B(CAST_STRING) | B(CAST_DATE) | B(CAST_TIMESTAMP),
-    [CAST_TIMESTAMP] = B(CAST_SMALL_INT) | B(CAST_INT) | B(CAST_FLOAT) | B(CAST_DECIMAL) |
-                       B(CAST_STRING) | B(CAST_DATE) | B(CAST_TIMESTAMP),
-    [CAST_OTHER] = 0,
+    [CAST_BOOL] = B(CAST_BOOL) | NUMBERS | B(CAST_STRING),
+    [CAST_SMALL_INT] = FROM_INTEGER,
+    [CAST_INT32] = FROM_INTEGER | B(CAST_DATE) | B(CAST_TIME32),
+    [CAST_INT64] = FROM_INTEGER | B(CAST_DATE) | B(CAST_TIME64),
+    [CAST_FLOAT16] = B(CAST_BOOL) | NUMBERS | B(CAST_STRING) | TICKS,
+    [CAST_FLOAT] = B(CAST_BOOL) | NUMBERS | B(CAST_DECIMAL) | B(CAST_STRING) | TICKS,
+    [CAST_DECIMAL] = INTEGERS | B(CAST_FLOAT) | B(CAST_DECIMAL) | B(CAST_STRING) | TICKS,
+    [CAST_STRING] = B(CAST_BOOL) | NUMBERS | B(CAST_DECIMAL) | B(CAST_STRING) | BINARIES |
+                    B(CAST_DATE) | TIMES | B(CAST_TIMESTAMP) | B(CAST_INTERVAL),
+    [CAST_BINARY] = B(CAST_STRING) | BINARIES | B(CAST_FIXED_BINARY),
+    [CAST_BINARY_VIEW] = B(CAST_STRING) | BINARIES,
+    [CAST_FIXED_BINARY] = BINARIES,
+    [CAST_DATE] = B(CAST_INT32) | B(CAST_INT64) | B(CAST_STRING) | B(CAST_DATE) | B(CAST_TIMESTAMP),
+    [CAST_TIME32] = B(CAST_INT32) | B(CAST_INT64) | B(CAST_STRING) | TIMES,
+    [CAST_TIME64] = B(CAST_INT64) | B(CAST_STRING) | TIMES,
+    [CAST_TIMESTAMP] =
+        NUMBERS | B(CAST_DECIMAL) | B(CAST_STRING) | B(CAST_DATE) | TIMES | B(CAST_TIMESTAMP),
+    [CAST_DURATION] =
+        NUMBERS | B(CAST_DECIMAL) | B(CAST_STRING) | B(CAST_DURATION) | B(CAST_INTERVAL),
+    [CAST_INTERVAL] = B(CAST_STRING) | B(CAST_DURATION),
 };
 
+static const type *without_dictionary(const type *t) {
+  return t->kind == TYPE_DICTIONARY ? t->children[0].type : t;
+}
+
 bool cast_is_supported(const type *from, const type *to) {
+  from = without_dictionary(from);
+  to = without_dictionary(to);
   if (type_equal(from, to)) {
     return true;
   }
@@ -118,13 +159,14 @@ glv_status cast_zone_of(glv_env *env, const type *t, zone **ret, glv_error *err)
   return zone_new(env, str_of(t->timezone), ret, err);
 }
 
-static glv_status cast_from_temporal(const cast_job *job, enum cast_class to, array *ret,
-                                     glv_error *err) {
-  if (to == CAST_DATE || to == CAST_TIMESTAMP) {
-    return cast_temporal(job, ret, err);
-  }
-  return cast_numbers_as(job, job->from->type->kind == TYPE_DATE32 ? TYPE_INT32 : TYPE_INT64,
-                         job->to->kind, ret, err);
+static bool is_temporal(enum cast_class c) { return c >= CAST_DATE && c <= CAST_INTERVAL; }
+
+/* int32 days to a date in milliseconds, which takes the date in days between. */
+static glv_status cast_days(const cast_job *job, array *ret, glv_error *err) {
+  CLEANUP(array_unref) array days = kernel_retype(job->from, type_simple(TYPE_DATE32));
+  cast_job second = *job;
+  second.from = &days;
+  return cast_temporal(&second, ret, err);
 }
 
 static glv_status cast_differing(const cast_job *job, array *ret, glv_error *err) {
@@ -133,26 +175,32 @@ static glv_status cast_differing(const cast_job *job, array *ret, glv_error *err
   if (from == CAST_NULL) {
     return array_new_null(job->env, job->to, job->from->length, ret, err);
   }
+  if (from == CAST_DICTIONARY) {
+    return cast_from_dictionary(job, ret, err);
+  }
+  if (to == CAST_DICTIONARY) {
+    return cast_to_dictionary(job, ret, err);
+  }
   if (to == CAST_STRING) {
     return cast_to_text(job, ret, err);
   }
-  if (to == CAST_BINARY) {
+  if (to == CAST_BINARY || to == CAST_BINARY_VIEW || to == CAST_FIXED_BINARY) {
     return cast_to_binary(job, ret, err);
   }
   if (from == CAST_STRING) {
     return cast_from_text(job, ret, err);
   }
+  if (is_temporal(from) && is_temporal(to)) {
+    return cast_temporal(job, ret, err);
+  }
   if (from == CAST_DECIMAL || to == CAST_DECIMAL) {
     return cast_decimals(job, ret, err);
   }
-  if (from == CAST_DATE || from == CAST_TIMESTAMP) {
-    return cast_from_temporal(job, to, ret, err);
+  if (from == CAST_INT32 && job->to->kind == TYPE_DATE64) {
+    return cast_days(job, ret, err);
   }
-  if (to == CAST_DATE || to == CAST_TIMESTAMP) {
-    return cast_numbers_as(job, job->from->type->kind, to == CAST_DATE ? TYPE_INT32 : TYPE_INT64,
-                           ret, err);
-  }
-  return cast_numbers(job, ret, err);
+  return cast_numbers_as(job, cast_storage(job->from->type->kind), cast_storage(job->to->kind), ret,
+                         err);
 }
 
 glv_status cast_array(glv_env *env, const array *a, const type *to, bool is_try, array *ret,

@@ -1,14 +1,10 @@
-/* Decimals of 128 bits from and to numbers (timestamps by their ticks), texts and other decimals
- * (sql-expressions 11.3). A value is an integer times 10^-scale; it must have at most `precision`
- * digits. */
+/* Decimals of 128 and 256 bits from and to numbers (timestamps and durations by their ticks), texts
+ * and other decimals (sql-expressions 11.3). A value is an integer times 10^-scale; it must have at
+ * most `precision` digits. Everything is computed in 256 bits, where the operations take the short
+ * way for what fits 128. */
 #include <math.h>
 
-#include "base/int128.h"
 #include "expr/cast_private.h"
-
-bool cast_fits_precision(const void *value, int precision) {
-  return int128_magnitude(int128_load(value)) < (uint128)int128_power10(precision);
-}
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -22,18 +18,25 @@ static str trim(str text) {
   return text;
 }
 
-/* *v = *v * 10 + digit */
-static bool append_digit(uint128 *v, unsigned digit) {
-  const uint128 limit = (uint128)int128_power10(DECIMAL128_DIGITS);
-  *v = *v * 10u + digit;
-  return *v <= limit; /* one more than any precision, so that rounding up cannot wrap */
+static void store(const type *t, void *values, size_t i, int256 v) {
+  if (t->kind == TYPE_DECIMAL256) {
+    int256_store((uint8_t *)values + i * sizeof v, v);
+  } else {
+    int128_store((uint8_t *)values + i * sizeof(int128), (int128)v.low);
+  }
+}
+
+/* *v = *v * 10 + digit; false past the digits of any decimal. */
+static bool append_digit(int256 *v, int digit) {
+  return int256_has_digits(*v, DECIMAL256_DIGITS - 1) && int256_mul(*v, int256_of(10), v) &&
+         int256_add(*v, int256_of(digit), v);
 }
 
 bool cast_parse_decimal(str text, const type *to, void *ret_value) {
   text = trim(text);
   const bool negative = text.size > 0 && text.data[0] == '-';
   size_t i = text.size > 0 && (text.data[0] == '-' || text.data[0] == '+');
-  uint128 v = 0;
+  int256 v = int256_of(0);
   int fraction = 0; /* digits of v behind the point */
   bool has_point = false;
   bool has_digits = text.size == 0;
@@ -49,85 +52,81 @@ bool cast_parse_decimal(str text, const type *to, void *ret_value) {
     }
     has_digits = true;
     if (has_point && fraction >= to->scale) {
-      v += !rounded && to->scale >= 0 && c >= '5';
+      if (!rounded && to->scale >= 0 && c >= '5') {
+        (void)int256_add(v, int256_of(1), &v);
+      }
       rounded = true;
       continue;
     }
     fraction += has_point;
-    if (!append_digit(&v, (unsigned)(c - '0'))) {
+    if (!append_digit(&v, c - '0')) {
       return false;
     }
   }
-  int128 scaled = (int128)v;
-  if (to->scale >= fraction) {
-    if (!int128_scale_up(scaled, to->scale - fraction, &scaled)) {
-      return false;
-    }
-  } else {
-    scaled = int128_scale_down(scaled, fraction - to->scale);
-  }
-  scaled = negative ? -scaled : scaled;
-  int128_store(ret_value, scaled);
-  return has_digits && cast_fits_precision(&scaled, to->precision);
-}
-
-static bool from_float(double value, int scale, int128 *ret) {
-  const double scaled = round(value * pow(10, scale));
-  if (!(scaled > -1.7e38 && scaled < 1.7e38)) {
+  if (to->scale < fraction) {
+    v = int256_scale_down(v, fraction - to->scale);
+  } else if (!int256_scale_up(v, to->scale - fraction, &v)) {
     return false;
   }
-  *ret = (int128)scaled;
+  store(to, ret_value, 0, negative ? int256_negate(v) : v);
+  return has_digits && int256_has_digits(v, to->precision);
+}
+
+/* Row i of an integer column, or of ticks. */
+static int128 integer_at(const array *a, size_t i) {
+  switch (cast_storage(a->type->kind)) {
+  case TYPE_INT8:
+    return ARRAY_VALUES(a, int8_t)[i];
+  case TYPE_INT16:
+    return ARRAY_VALUES(a, int16_t)[i];
+  case TYPE_INT32:
+    return ARRAY_VALUES(a, int32_t)[i];
+  case TYPE_UINT8:
+    return ARRAY_VALUES(a, uint8_t)[i];
+  case TYPE_UINT16:
+    return ARRAY_VALUES(a, uint16_t)[i];
+  case TYPE_UINT32:
+    return ARRAY_VALUES(a, uint32_t)[i];
+  case TYPE_UINT64:
+    return ARRAY_VALUES(a, uint64_t)[i];
+  default:
+    return ARRAY_VALUES(a, int64_t)[i];
+  }
+}
+
+static bool from_float(double value, int scale, int256 *ret) {
+  return int256_from_double(round(value * pow(10, scale)), ret);
+}
+
+static bool from_decimal(int256 v, int from, int to, int256 *ret) {
+  if (to >= from) {
+    return int256_scale_up(v, to - from, ret);
+  }
+  *ret = int256_scale_down(v, from - to);
   return true;
 }
 
-/* The value of row i of a number, at the scale of the target. */
-static bool from_number(const array *a, size_t i, int scale, int128 *ret) {
-  int128 v = 0;
+static bool from_integer(int128 v, int scale, int256 *ret) {
+  if (scale < 0) { /* truncated, unlike other decimals */
+    *ret = int256_of(-scale > DECIMAL128_DIGITS ? 0 : v / int128_power10(-scale));
+    return true;
+  }
+  return int256_scale_up(int256_of(v), scale, ret);
+}
+
+/* The value of row i, at the scale of the target. */
+static bool scaled_at(const array *a, size_t i, int scale, int256 *ret) {
   switch (a->type->kind) {
-  case TYPE_INT8:
-    v = ARRAY_VALUES(a, int8_t)[i];
-    break;
-  case TYPE_INT16:
-    v = ARRAY_VALUES(a, int16_t)[i];
-    break;
-  case TYPE_INT32:
-    v = ARRAY_VALUES(a, int32_t)[i];
-    break;
-  case TYPE_INT64:
-  case TYPE_TIMESTAMP:
-    v = ARRAY_VALUES(a, int64_t)[i];
-    break;
-  case TYPE_UINT8:
-    v = ARRAY_VALUES(a, uint8_t)[i];
-    break;
-  case TYPE_UINT16:
-    v = ARRAY_VALUES(a, uint16_t)[i];
-    break;
-  case TYPE_UINT32:
-    v = ARRAY_VALUES(a, uint32_t)[i];
-    break;
-  case TYPE_UINT64:
-    v = ARRAY_VALUES(a, uint64_t)[i];
-    break;
   case TYPE_FLOAT32:
     return from_float((double)ARRAY_VALUES(a, float)[i], scale, ret);
   case TYPE_FLOAT64:
     return from_float(ARRAY_VALUES(a, double)[i], scale, ret);
-  default: { /* another decimal */
-    v = int128_load((const uint8_t *)a->values + i * sizeof v);
-    const int change = scale - a->type->scale;
-    if (change < 0) {
-      *ret = int128_scale_down(v, -change);
-      return true;
-    }
-    return int128_scale_up(v, change, ret);
+  case TYPE_DECIMAL128:
+  case TYPE_DECIMAL256:
+    return from_decimal(cast_decimal_at(a, i), a->type->scale, scale, ret);
+  default:
+    return from_integer(integer_at(a, i), scale, ret);
   }
-  }
-  if (scale < 0) {
-    *ret = -scale > DECIMAL128_DIGITS ? 0 : v / int128_power10(-scale);
-    return true;
-  }
-  return int128_scale_up(v, scale, ret);
 }
 
 static glv_status to_decimal(const cast_job *job, array *ret, glv_error *err) {
@@ -135,41 +134,47 @@ static glv_status to_decimal(const cast_job *job, array *ret, glv_error *err) {
   void *values;
   TRY(cast_begin(job, &a, &values, err));
   for (size_t i = 0; i < a.length; i++) {
-    int128 v = 0;
-    if (array_is_valid(job->from, i) && (!from_number(job->from, i, job->to->scale, &v) ||
-                                         !cast_fits_precision(&v, job->to->precision))) {
-      v = 0;
+    int256 v = int256_of(0);
+    if (array_is_valid(job->from, i) && (!scaled_at(job->from, i, job->to->scale, &v) ||
+                                         !int256_has_digits(v, job->to->precision))) {
+      v = int256_of(0);
       TRY(cast_reject(job, &a, i, err, "a value is too large to store in a %s",
                       TYPE_TEXT(job->to)));
     }
-    int128_store((uint8_t *)values + i * sizeof v, v);
+    store(job->to, values, i, v);
   }
   *ret = a;
   a = (array){0};
   return GLV_OK;
 }
 
-/* Truncate to a whole number; false when it does not fit 64 bits. */
-static bool to_whole(int128 v, int scale, int64_t *ret, uint64_t *ret_unsigned) {
-  if (scale < 0 && !int128_scale_up(v, -scale, &v)) {
+/* Truncate to a whole number; false when it fits neither int64 nor uint64. */
+static bool to_whole(int256 v, int scale, int64_t *ret, uint64_t *ret_unsigned) {
+  if (scale < 0 && !int256_scale_up(v, -scale, &v)) {
     return false;
   }
   if (scale > 0) {
-    v = scale > DECIMAL128_DIGITS ? 0 : v / int128_power10(scale);
+    int256 rest;
+    if (scale > DECIMAL256_DIGITS) {
+      v = int256_of(0);
+    } else {
+      (void)int256_div(v, int256_power10(scale), &v, &rest);
+    }
   }
-  *ret = (int64_t)v;
-  *ret_unsigned = (uint64_t)v;
-  return v >= INT64_MIN && v <= (int128)UINT64_MAX;
+  const int128 narrow = (int128)v.low;
+  *ret = (int64_t)narrow;
+  *ret_unsigned = (uint64_t)narrow;
+  return int256_is_narrow(v) && narrow >= INT64_MIN && narrow <= (int128)UINT64_MAX;
 }
 
 /* Signed kinds take *ret, uint64 *ret_unsigned; both are right when the value is in their range. */
-static bool store_whole(type_kind kind, int128 v, int scale, void *values, size_t i) {
+static bool store_whole(type_kind kind, int256 v, int scale, void *values, size_t i) {
   int64_t s;
   uint64_t u;
   if (!to_whole(v, scale, &s, &u)) {
     return false;
   }
-  const bool is_large = v > 0 && u > INT64_MAX;
+  const bool is_large = v.high >= 0 && u > INT64_MAX;
   switch (kind) {
   case TYPE_INT8:
     ((int8_t *)values)[i] = (int8_t)s;
@@ -181,7 +186,6 @@ static bool store_whole(type_kind kind, int128 v, int scale, void *values, size_
     ((int32_t *)values)[i] = (int32_t)s;
     return !is_large && s >= INT32_MIN && s <= INT32_MAX;
   case TYPE_INT64:
-  case TYPE_TIMESTAMP:
     ((int64_t *)values)[i] = s;
     return !is_large;
   case TYPE_UINT8:
@@ -199,28 +203,44 @@ static bool store_whole(type_kind kind, int128 v, int scale, void *values, size_
   }
 }
 
-static glv_status from_decimal(const cast_job *job, array *ret, glv_error *err) {
+static glv_status to_integer(const cast_job *job, array *a, void *values, glv_error *err) {
+  const type_kind kind = cast_storage(job->to->kind);
+  for (size_t i = 0; i < a->length; i++) {
+    if (!store_whole(kind, cast_decimal_at(job->from, i), job->from->type->scale, values, i)) {
+      TRY(cast_reject(job, a, i, err, "a value of type %s is out of range of %s",
+                      TYPE_TEXT(job->from->type), TYPE_TEXT(job->to)));
+    }
+  }
+  return GLV_OK;
+}
+
+static void to_float(const cast_job *job, size_t length, void *values) {
+  const bool wide = job->from->type->kind == TYPE_DECIMAL256;
+  const double divisor = pow(10, job->from->type->scale);
+  for (size_t i = 0; i < length; i++) {
+    const int256 v = cast_decimal_at(job->from, i);
+    const double value = (wide ? int256_to_double(v) : int128_to_double((int128)v.low)) / divisor;
+    if (job->to->kind == TYPE_FLOAT64) {
+      ((double *)values)[i] = value;
+    } else {
+      ((float *)values)[i] = (float)value;
+    }
+  }
+}
+
+glv_status cast_decimals(const cast_job *job, array *ret, glv_error *err) {
+  if (type_is_decimal(job->to->kind)) {
+    return to_decimal(job, ret, err);
+  }
   CLEANUP(array_unref) array a = {0};
   void *values;
   TRY(cast_begin(job, &a, &values, err));
-  const int scale = job->from->type->scale;
-  const double divisor = pow(10, scale);
-  for (size_t i = 0; i < a.length; i++) {
-    const int128 v = int128_load((const uint8_t *)job->from->values + i * sizeof v);
-    if (job->to->kind == TYPE_FLOAT64) {
-      ((double *)values)[i] = int128_to_double(v) / divisor;
-    } else if (job->to->kind == TYPE_FLOAT32) {
-      ((float *)values)[i] = (float)(int128_to_double(v) / divisor);
-    } else if (!store_whole(job->to->kind, v, scale, values, i)) {
-      TRY(cast_reject(job, &a, i, err, "a value of type %s is out of range of %s",
-                      TYPE_TEXT(job->from->type), TYPE_TEXT(job->to)));
-    }
+  if (type_is_float(job->to->kind)) {
+    to_float(job, a.length, values);
+  } else {
+    TRY(to_integer(job, &a, values, err));
   }
   *ret = a;
   a = (array){0};
   return GLV_OK;
-}
-
-glv_status cast_decimals(const cast_job *job, array *ret, glv_error *err) {
-  return job->to->kind == TYPE_DECIMAL128 ? to_decimal(job, ret, err) : from_decimal(job, ret, err);
 }

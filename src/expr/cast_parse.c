@@ -1,8 +1,9 @@
-/* Strings as numbers, booleans, decimals, dates and timestamps (sql-expressions 11.3): all of the
- * text must be the value. */
-#include "base/int128.h"
+/* Strings as numbers, booleans, decimals, dates, times, timestamps and intervals (sql-expressions
+ * 11.3): all of the text must be the value. */
+#include "base/half.h"
 #include "base/number.h"
 #include "expr/cast_private.h"
+#include "expr/interval.h"
 #include "expr/temporal.h"
 #include "expr/unicode.h"
 
@@ -53,19 +54,72 @@ static bool parse_bool(str text, bool *ret) {
   return false;
 }
 
+static const char out_of_unit[] = "the value is out of range of the unit";
+
 static bool store_timestamp(temporal_parser *p, str text, const type *t, int64_t *ret,
                             const char **why) {
   instant at;
   *why = temporal_parse_timestamp(p, text, &at);
   *ret = 0;
-  if (*why != NULL) {
+  if (*why == NULL && !temporal_ticks(at, t->unit, ret)) {
+    *why = out_of_unit;
+  }
+  return *why == NULL;
+}
+
+/* A date alone is short; what is longer is a timestamp, in UTC. */
+static bool store_date64(temporal_parser *p, str text, int64_t *ret, const char **why) {
+  enum { DATE_BYTES = 10 };
+  instant at = {0};
+  int64_t days = 0;
+  if (text.size <= DATE_BYTES) {
+    *why = temporal_parse_date(p, text, &days);
+    at.seconds = days * DAY_SECONDS;
+  } else {
+    *why = temporal_parse_timestamp(p, text, &at);
+  }
+  *ret = 0;
+  if (*why == NULL && !temporal_ticks(at, UNIT_MILLI, ret)) {
+    *why = out_of_unit;
+  }
+  return *why == NULL;
+}
+
+/* A time of day, or else a number of ticks. */
+static bool store_time(str text, const type *t, void *values, size_t i) {
+  int64_t ticks = 0;
+  uint64_t number = 0;
+  const bool wide = t->kind == TYPE_TIME64;
+  if (temporal_parse_time(text, &ticks)) {
+    ticks /= INT64_C(1000000000) / temporal_rate(t->unit);
+  } else if (parse_bounded(text, wide ? UINT64_C(1) << 63 : 2147483648,
+                           wide ? INT64_MAX : INT32_MAX, &number)) {
+    ticks = (int64_t)number;
+  } else {
     return false;
   }
-  if (!temporal_ticks(at, t->unit, ret)) {
-    *why = "the value is out of range of the unit";
-    return false;
+  if (wide) {
+    ((int64_t *)values)[i] = ticks;
+  } else {
+    ((int32_t *)values)[i] = (int32_t)ticks;
   }
   return true;
+}
+
+static bool store_interval(str text, void *values, size_t i) {
+  interval v;
+  const bool ok = interval_parse(text, INTERVAL_MONTHS, &v);
+  if (ok) {
+    interval_store((uint8_t *)values + i * sizeof v, v);
+  }
+  return ok;
+}
+
+static bool store_half(str text, uint16_t *ret) {
+  float value = 0;
+  const bool ok = number_parse32(text, &value);
+  *ret = half_from_float(value);
+  return ok;
 }
 
 /* Parse one text into values[i]; false when it is not a value of the type. */
@@ -80,6 +134,8 @@ static bool store_value(temporal_parser *p, str text, const type *t, void *value
     STORE_INTEGER(TYPE_UINT16, uint16_t, 0, UINT16_MAX)
     STORE_INTEGER(TYPE_UINT32, uint32_t, 0, UINT32_MAX)
     STORE_INTEGER(TYPE_UINT64, uint64_t, 0, UINT64_MAX)
+  case TYPE_FLOAT16:
+    return store_half(text, &((uint16_t *)values)[i]);
   case TYPE_FLOAT32:
     return number_parse32(text, &((float *)values)[i]);
   case TYPE_FLOAT64:
@@ -91,7 +147,15 @@ static bool store_value(temporal_parser *p, str text, const type *t, void *value
     return ok;
   }
   case TYPE_DECIMAL128:
-    return cast_parse_decimal(text, t, (uint8_t *)values + i * sizeof(int128));
+  case TYPE_DECIMAL256:
+    return cast_parse_decimal(text, t, (uint8_t *)values + i * type_width(t));
+  case TYPE_TIME32:
+  case TYPE_TIME64:
+    return store_time(text, t, values, i);
+  case TYPE_INTERVAL_MONTH_DAY_NANO:
+    return store_interval(text, values, i);
+  case TYPE_DATE64:
+    return store_date64(p, text, &((int64_t *)values)[i], why);
   case TYPE_DATE32: {
     int64_t days = 0;
     *why = temporal_parse_date(p, text, &days);

@@ -6,6 +6,7 @@
 #ifndef GLAIVE_EXPR_CAST_PRIVATE_H
 #define GLAIVE_EXPR_CAST_PRIVATE_H
 
+#include "base/int256.h"
 #include "expr/cast.h"
 #include "expr/kernel.h"
 
@@ -22,17 +23,30 @@ enum cast_class {
   CAST_NULL,
   CAST_BOOL,
   CAST_SMALL_INT, /* those without a relation to dates: int8, int16, uint8 to uint64 */
-  CAST_INT,       /* int32, int64 */
+  CAST_INT32,
+  CAST_INT64,
+  CAST_FLOAT16,
   CAST_FLOAT,
   CAST_DECIMAL,
   CAST_STRING,
-  CAST_BINARY,
+  CAST_BINARY, /* binary, large_binary */
+  CAST_BINARY_VIEW,
+  CAST_FIXED_BINARY,
   CAST_DATE,
+  CAST_TIME32,
+  CAST_TIME64,
   CAST_TIMESTAMP,
-  CAST_OTHER, /* types without casts so far */
+  CAST_DURATION,
+  CAST_INTERVAL,
+  CAST_DICTIONARY, /* cast by its values */
+  CAST_OTHER,      /* nested types */
   CAST_CLASSES
 };
 enum cast_class cast_class_of(type_kind kind);
+
+/** The kind whose values lie in memory alike: int32 or int64 for dates, times, timestamps and
+ * durations; all others as they are. */
+type_kind cast_storage(type_kind kind);
 
 /** kernel_begin for the result of a job. */
 glv_status cast_begin(const cast_job *job, array *ret, void **ret_values, glv_error *err);
@@ -42,9 +56,7 @@ glv_status cast_begin(const cast_job *job, array *ret, void **ret_values, glv_er
 glv_status cast_reject(const cast_job *job, array *a, size_t row, glv_error *err,
                        const char *format, ...) __attribute__((format(printf, 5, 6), cold));
 
-/** bool, integers and floats among each other; dates and timestamps as their ticks. */
-glv_status cast_numbers(const cast_job *job, array *ret, glv_error *err);
-/** As cast_numbers, with the kinds to read and write given. */
+/** bool, integers and floats among each other, by the kinds to read and write. */
 glv_status cast_numbers_as(const cast_job *job, type_kind from, type_kind to, array *ret,
                            glv_error *err);
 /** Decimals from and to numbers and other decimals. */
@@ -55,8 +67,12 @@ glv_status cast_to_text(const cast_job *job, array *ret, glv_error *err);
 glv_status cast_from_text(const cast_job *job, array *ret, glv_error *err);
 /** Strings, binaries and integers to binaries. */
 glv_status cast_to_binary(const cast_job *job, array *ret, glv_error *err);
-/** Dates and timestamps among each other. */
+/** Dates, times, timestamps, durations and intervals among each other. */
 glv_status cast_temporal(const cast_job *job, array *ret, glv_error *err);
+/** A dictionary to anything; the result is never one. */
+glv_status cast_from_dictionary(const cast_job *job, array *ret, glv_error *err);
+/** Anything but a dictionary to a dictionary. */
+glv_status cast_to_dictionary(const cast_job *job, array *ret, glv_error *err);
 
 /** The zone of a timestamp type; *ret stays NULL when it has none. Release with zone_free. */
 struct zone;
@@ -65,7 +81,11 @@ glv_status cast_zone_of(glv_env *env, const type *t, struct zone **ret, glv_erro
 /** Decimal text (spaces around allowed, empty is 0, no exponent) as a number of that scale, rounded
  * half away from zero; false when it is not one or does not fit. */
 bool cast_parse_decimal(str text, const type *to, void *ret_value);
-/** Whether a decimal of 128 bits has at most `precision` digits. */
-bool cast_fits_precision(const void *value, int precision);
+/** Value i of a decimal array of either width. */
+static inline int256 cast_decimal_at(const array *a, size_t i) {
+  return a->type->kind == TYPE_DECIMAL256
+             ? int256_load((const uint8_t *)a->values + i * sizeof(int256))
+             : int256_of(int128_load((const uint8_t *)a->values + i * sizeof(int128)));
+}
 
 #endif

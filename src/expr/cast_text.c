@@ -1,13 +1,16 @@
 /* Any value as text (sql-expressions 11.4), and strings and binaries among each other. Texts of
  * fixed-width values are written one by one into a growing column; between strings the bytes are
  * shared and only the offsets are written anew. */
+#include <math.h>
+
 #include "arrow/builder.h"
-#include "base/int128.h"
+#include "base/half.h"
 #include "base/number.h"
 #include "expr/cast_private.h"
+#include "expr/interval.h"
 #include "expr/temporal.h"
 
-enum { VALUE_TEXT_SIZE = 192 };
+enum { VALUE_TEXT_SIZE = 256 };
 
 /* ---- texts of values ---- */
 
@@ -42,12 +45,58 @@ static size_t print_float(float value, char *text) {
   return number_layout(&d, PLAIN_FIRST, PLAIN_END, text);
 }
 
+/* A float16 is never written with an exponent, and without a point when it is whole. */
+static size_t print_half(float value, char *text) {
+  enum { PLAIN_FIRST = -20, PLAIN_END = 40 };
+  if (!(value - value == 0)) {
+    return number_print32(value, text);
+  }
+  const number_digits d = number_shortest32(value);
+  const size_t size = number_layout(&d, PLAIN_FIRST, PLAIN_END, text);
+  return value == truncf(value) ? size - 2 : size; /* without `.0` */
+}
+
+static size_t print_date(int64_t days, char *text) {
+  const bool in_range = days >= TEMPORAL_FIRST_DAY && days <= TEMPORAL_LAST_DAY;
+  return in_range ? calendar_print_date(days, text) : 0;
+}
+
+static size_t print_instant(int64_t ticks, time_unit unit, const zone *z, char *text) {
+  const instant t = temporal_instant(ticks, unit);
+  return temporal_in_range(t) ? temporal_print(t, z, text) : 0;
+}
+
+static size_t print_time(int64_t ticks, time_unit unit, char *text) {
+  const instant t = temporal_instant(ticks, unit);
+  const bool in_range = t.seconds >= 0 && t.seconds < DAY_SECONDS;
+  return in_range ? calendar_print_time((int32_t)t.seconds, t.nanos, text) : 0;
+}
+
 static size_t print_bool(bool value, char *text) {
   memcpy(text, value ? "true" : "false", 5);
   return value ? 4 : 5;
 }
 
-/* The text of valid row i; 0 = it has none, because it is outside of the calendar. */
+static size_t print_temporal(const array *a, const zone *z, size_t i, char text[VALUE_TEXT_SIZE]) {
+  switch (a->type->kind) {
+  case TYPE_DATE32:
+    return print_date(ARRAY_VALUES(a, int32_t)[i], text);
+  case TYPE_DATE64:
+    return print_instant(ARRAY_VALUES(a, int64_t)[i], UNIT_MILLI, NULL, text);
+  case TYPE_TIME32:
+    return print_time(ARRAY_VALUES(a, int32_t)[i], a->type->unit, text);
+  case TYPE_TIME64:
+    return print_time(ARRAY_VALUES(a, int64_t)[i], a->type->unit, text);
+  case TYPE_DURATION:
+    return interval_print_duration(ARRAY_VALUES(a, int64_t)[i], a->type->unit, text);
+  case TYPE_INTERVAL_MONTH_DAY_NANO:
+    return interval_print(interval_load((const uint8_t *)a->values + i * sizeof(interval)), text);
+  default: /* timestamp */
+    return print_instant(ARRAY_VALUES(a, int64_t)[i], a->type->unit, z, text);
+  }
+}
+
+/* The text of valid row i; 0 = it has none, because it is outside of the calendar or the day. */
 static size_t print_value(const array *a, const zone *z, size_t i, char text[VALUE_TEXT_SIZE]) {
   switch (a->type->kind) {
   case TYPE_BOOL:
@@ -68,22 +117,17 @@ static size_t print_value(const array *a, const zone *z, size_t i, char text[VAL
     return print_u64(ARRAY_VALUES(a, uint32_t)[i], text);
   case TYPE_UINT64:
     return print_u64(ARRAY_VALUES(a, uint64_t)[i], text);
+  case TYPE_FLOAT16:
+    return print_half(half_to_float(ARRAY_VALUES(a, uint16_t)[i]), text);
   case TYPE_FLOAT32:
     return print_float(ARRAY_VALUES(a, float)[i], text);
   case TYPE_FLOAT64:
     return number_print64(ARRAY_VALUES(a, double)[i], text);
   case TYPE_DECIMAL128:
-    return int128_print(int128_load((const uint8_t *)a->values + i * sizeof(int128)),
-                        a->type->scale, text);
-  case TYPE_DATE32: {
-    const int64_t days = ARRAY_VALUES(a, int32_t)[i];
-    const bool in_range = days >= TEMPORAL_FIRST_DAY && days <= TEMPORAL_LAST_DAY;
-    return in_range ? calendar_print_date(days, text) : 0;
-  }
-  default: { /* timestamp */
-    const instant t = temporal_instant(ARRAY_VALUES(a, int64_t)[i], a->type->unit);
-    return temporal_in_range(t) ? temporal_print(t, z, text) : 0;
-  }
+  case TYPE_DECIMAL256:
+    return int256_print(cast_decimal_at(a, i), a->type->scale, text);
+  default:
+    return print_temporal(a, z, i, text);
   }
 }
 
@@ -179,18 +223,48 @@ static glv_status check_text(const cast_job *job, array *ret, glv_error *err) {
 
 glv_status cast_to_text(const cast_job *job, array *ret, glv_error *err) {
   const enum cast_class from = cast_class_of(job->from->type->kind);
-  if (from != CAST_STRING && from != CAST_BINARY) {
+  if (from == CAST_STRING) {
+    return convert_offsets(job, ret, err);
+  }
+  if (from != CAST_BINARY && from != CAST_BINARY_VIEW) {
     return print_values(job, ret, err);
   }
   TRY(convert_offsets(job, ret, err));
-  return from == CAST_BINARY ? check_text(job, ret, err) : GLV_OK;
+  return check_text(job, ret, err);
+}
+
+/* Values of exactly the width. */
+static glv_status to_fixed_binary(const cast_job *job, array *ret, glv_error *err) {
+  CLEANUP(array_unref) array a = {0};
+  void *values;
+  TRY(cast_begin(job, &a, &values, err));
+  const size_t width = (size_t)job->to->width;
+  memset(values, 0, width * a.length);
+  for (size_t i = 0; i < a.length; i++) {
+    if (!array_is_valid(job->from, i)) {
+      continue;
+    }
+    const str bytes = array_str(job->from, i);
+    if (bytes.size == width) {
+      memcpy((uint8_t *)values + width * i, bytes.data, width);
+    } else {
+      TRY(cast_reject(job, &a, i, err, "a value of %zu bytes does not fit into a %s", bytes.size,
+                      TYPE_TEXT(job->to)));
+    }
+  }
+  *ret = a;
+  a = (array){0};
+  return GLV_OK;
 }
 
 glv_status cast_to_binary(const cast_job *job, array *ret, glv_error *err) {
-  const size_t width = type_width(job->from->type);
-  if (width == 0) {
+  if (job->to->kind == TYPE_FIXED_SIZE_BINARY) {
+    return to_fixed_binary(job, ret, err);
+  }
+  if (type_offset_width(job->from->type->kind) != 0) {
     return convert_offsets(job, ret, err);
   }
+  const size_t width = type_width(job->from->type);
   CLEANUP(builder_dispose) builder b;
   builder_init(&b, job->env, job->to);
   TRY(builder_reserve(&b, job->from->length, job->from->length * width, err));

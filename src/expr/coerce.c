@@ -137,6 +137,9 @@ glv_status coerce_numeric(arena *a, const type *l, const type *r, const type **r
 }
 
 static bool is_date(type_kind kind) { return kind == TYPE_DATE32 || kind == TYPE_DATE64; }
+static bool is_span(type_kind kind) {
+  return kind == TYPE_DURATION || kind == TYPE_INTERVAL_MONTH_DAY_NANO;
+}
 static bool is_time(type_kind kind) { return kind == TYPE_TIME32 || kind == TYPE_TIME64; }
 
 /* 9.5, comparisons. */
@@ -156,7 +159,7 @@ static glv_status coerce_temporal(arena *a, const type *l, const type *r, const 
   }
   if (is_date(l->kind) && is_date(r->kind)) {
     *ret = type_simple(TYPE_DATE64);
-  } else if (l->kind == TYPE_DURATION && r->kind == TYPE_DURATION) {
+  } else if (is_span(l->kind) && is_span(r->kind)) {
     *ret = type_simple(TYPE_INTERVAL_MONTH_DAY_NANO);
   }
   return GLV_OK;
@@ -172,26 +175,26 @@ const type *coerce_strings(const type *l, const type *r) {
   return type_simple(either(l->kind, r->kind, TYPE_LARGE_UTF8) ? TYPE_LARGE_UTF8 : TYPE_UTF8);
 }
 
-static bool is_binary_like(type_kind kind) {
-  return type_is_binary(kind) || kind == TYPE_FIXED_SIZE_BINARY;
-}
-
-/* Binary with binary or string. */
+/* Binary with binary or string; of fixed size with other binaries of small offsets only. */
 static const type *coerce_binary(const type *l, const type *r) {
-  const bool l_binary = is_binary_like(l->kind);
-  const bool r_binary = is_binary_like(r->kind);
-  const bool known =
-      (l_binary && (r_binary || type_is_string(r->kind))) || (r_binary && type_is_string(l->kind));
+  if (either(l->kind, r->kind, TYPE_FIXED_SIZE_BINARY)) {
+    const type *other = l->kind == TYPE_FIXED_SIZE_BINARY ? r : l;
+    return other->kind == TYPE_BINARY || other->kind == TYPE_BINARY_VIEW ? other : NULL;
+  }
+  const bool known = (type_is_binary(l->kind) || type_is_binary(r->kind)) &&
+                     (type_is_binary(l->kind) || type_is_string(l->kind)) &&
+                     (type_is_binary(r->kind) || type_is_string(r->kind));
   if (!known) {
     return NULL;
   }
-  const bool large =
-      either(l->kind, r->kind, TYPE_LARGE_BINARY) || either(l->kind, r->kind, TYPE_LARGE_UTF8);
-  return type_simple(large ? TYPE_LARGE_BINARY : TYPE_BINARY);
+  if (either(l->kind, r->kind, TYPE_BINARY_VIEW)) {
+    return type_simple(TYPE_BINARY_VIEW);
+  }
+  const bool small = (l->kind == TYPE_BINARY || l->kind == TYPE_UTF8) &&
+                     (r->kind == TYPE_BINARY || r->kind == TYPE_UTF8);
+  return type_simple(small ? TYPE_BINARY : TYPE_LARGE_BINARY);
 }
 
-/* Dictionary with a value or another dictionary: compare as the values, but a plain value of the
- * same type keeps the dictionary. */
 static const type *dictionary_value(const type *t) {
   return t->kind == TYPE_DICTIONARY ? t->children[0].type : t;
 }
@@ -223,11 +226,11 @@ static glv_status coerce_mixed(arena *a, enum join how, const type *l, const typ
       *ret = how == JOIN_BRANCHES ? text : other;
       return GLV_OK;
     }
-    if (how == JOIN_COMPARISON) {
+    if (how != JOIN_UNION) {
       TRY(string_temporal(a, other, ret, err));
-      if (*ret == NULL) {
-        *ret = coerce_binary(l, r);
-      }
+    }
+    if (*ret == NULL) {
+      *ret = coerce_binary(l, r);
     }
     return GLV_OK;
   }
@@ -242,12 +245,50 @@ static glv_status coerce_mixed(arena *a, enum join how, const type *l, const typ
 }
 
 static glv_status coerce_any(arena *a, enum join how, const type *l, const type *r,
+                             const type **ret, glv_error *err);
+
+/* A union keeps a dictionary, of the joined values and keys, unless these are views. */
+static glv_status dictionary_union(arena *a, const type *l, const type *r, const type **ret,
+                                   glv_error *err) {
+  const bool both = l->kind == r->kind;
+  const type *value = NULL;
+  *ret = NULL;
+  TRY(coerce_any(a, JOIN_UNION, dictionary_value(l), dictionary_value(r), &value, err));
+  if (value == NULL || (!both && value->kind == TYPE_UTF8_VIEW)) {
+    *ret = value;
+    return GLV_OK;
+  }
+  const type_kind index = both                         ? integer_join(l->index, r->index)
+                          : l->kind == TYPE_DICTIONARY ? l->index
+                                                       : r->index;
+  *ret = type_dictionary(a, index, value);
+  return *ret != NULL ? GLV_OK : error_nomem(err, sizeof(type));
+}
+
+/* Otherwise the values are joined, but a dictionary beside its own value type stays. Of two equal
+ * sides or an untyped null a union has been told before. */
+static glv_status coerce_dictionary(arena *a, enum join how, const type *l, const type *r,
+                                    const type **ret, glv_error *err) {
+  if (how == JOIN_UNION) {
+    return dictionary_union(a, l, r, ret, err);
+  }
+  const type *lv = dictionary_value(l);
+  const type *rv = dictionary_value(r);
+  if (l->kind != r->kind && type_equal(lv, rv)) {
+    *ret = l->kind == TYPE_DICTIONARY ? l : r;
+    return GLV_OK;
+  }
+  return coerce_any(a, how, lv, rv, ret, err);
+}
+
+static glv_status coerce_any(arena *a, enum join how, const type *l, const type *r,
                              const type **ret, glv_error *err) {
+  const bool has_null = l->kind == TYPE_NULL || r->kind == TYPE_NULL;
   if (type_equal(l, r)) {
     *ret = l;
     return GLV_OK;
   }
-  if (l->kind == TYPE_NULL || r->kind == TYPE_NULL) {
+  if (has_null && (how == JOIN_UNION || !either(l->kind, r->kind, TYPE_DICTIONARY))) {
     *ret = l->kind == TYPE_NULL ? r : l;
     return GLV_OK;
   }
@@ -255,23 +296,8 @@ static glv_status coerce_any(arena *a, enum join how, const type *l, const type 
   if (*ret != NULL) {
     return GLV_OK;
   }
-  if (l->kind == TYPE_DICTIONARY || r->kind == TYPE_DICTIONARY) {
-    const type *lv = dictionary_value(l);
-    const type *rv = dictionary_value(r);
-    if (l->kind != r->kind && type_equal(lv, rv)) {
-      *ret = l->kind == TYPE_DICTIONARY ? l : r;
-      return GLV_OK;
-    }
-    l = lv;
-    r = rv;
-    if (type_equal(l, r)) {
-      *ret = l;
-      return GLV_OK;
-    }
-    TRY(coerce_numeric(a, l, r, ret, err));
-    if (*ret != NULL) {
-      return GLV_OK;
-    }
+  if (either(l->kind, r->kind, TYPE_DICTIONARY)) {
+    return coerce_dictionary(a, how, l, r, ret, err);
   }
   TRY(coerce_temporal(a, l, r, ret, err));
   if (*ret == NULL) {
@@ -280,9 +306,15 @@ static glv_status coerce_any(arena *a, enum join how, const type *l, const type 
   return *ret != NULL ? GLV_OK : coerce_mixed(a, how, l, r, ret, err);
 }
 
+glv_status coerce_choice(arena *a, const type *l, const type *r, const type **ret, glv_error *err) {
+  return coerce_any(a, JOIN_COMPARISON, l, r, ret, err);
+}
+
 glv_status coerce_comparison(arena *a, const type *l, const type *r, const type **ret,
                              glv_error *err) {
-  return coerce_any(a, JOIN_COMPARISON, l, r, ret, err);
+  TRY(coerce_choice(a, l, r, ret, err));
+  *ret = *ret != NULL ? dictionary_value(*ret) : NULL;
+  return GLV_OK;
 }
 
 glv_status coerce_branches(arena *a, const type *l, const type *r, const type **ret,

@@ -10,9 +10,13 @@
 
 #include "arrow/type.h"
 
-/** 9.3: comparisons, IN, BETWEEN, simple CASE, nullif. String with number gives the number. */
+/** 9.3: comparisons, IN, BETWEEN, simple CASE. String with number gives the number. Never a
+ * dictionary: its values are compared. */
 glv_status coerce_comparison(arena *a, const type *l, const type *r, const type **ret,
                              glv_error *err);
+/** The same for functions that compare values and give one of them: nullif, greatest, least. A
+ * dictionary beside its own value type stays. */
+glv_status coerce_choice(arena *a, const type *l, const type *r, const type **ret, glv_error *err);
 /** 9.4: branches of CASE, nvl, nvl2. String with number gives the string. */
 glv_status coerce_branches(arena *a, const type *l, const type *r, const type **ret,
                            glv_error *err);

@@ -15,6 +15,8 @@
 #include "base/int128.h"
 #include "expr/block.h"
 #include "expr/eval_private.h"
+#include "expr/interval.h"
+#include "expr/kernel.h"
 
 /* The loops of one operator on one type: l and r are rows, or r is one value. EXPR sees a and b. */
 #define COMPARE_LOOPS(name, ctype, load, EXPR)                                                     \
@@ -339,8 +341,7 @@ static void compare_each(enum compare_op op, const operand *l, const operand *r,
 }
 
 static bool is_comparable(const type *t) {
-  return t->kind != TYPE_NULL && t->kind != TYPE_NONE && t->kind != TYPE_MAP &&
-         t->kind != TYPE_INTERVAL_MONTH_DAY_NANO;
+  return t->kind != TYPE_NULL && t->kind != TYPE_NONE && t->kind != TYPE_MAP;
 }
 
 static glv_status compare_into(enum compare_op op, const operand *l, const operand *r, size_t rows,
@@ -384,8 +385,19 @@ glv_status compare_operands(glv_env *env, enum compare_op op, const operand *l, 
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+static int compare_dictionaries(const array *l, size_t i, const array *r, size_t j);
 static int compare_lists(const array *l, size_t i, const array *r, size_t j);
 static int compare_structs(const array *l, size_t i, const array *r, size_t j);
+
+/* Months first, then days, then nanoseconds: one does not become the other. */
+static int compare_intervals(const array *l, size_t i, const array *r, size_t j) {
+  const interval a = interval_load((const uint8_t *)l->values + i * sizeof a);
+  const interval b = interval_load((const uint8_t *)r->values + j * sizeof b);
+  if (a.months != b.months || a.days != b.days) {
+    return a.months != b.months ? ORDER(a.months, b.months) : ORDER(a.days, b.days);
+  }
+  return ORDER(a.nanos, b.nanos);
+}
 
 /* Types are nested at most LIMIT_TYPE_DEPTH deep, so the recursion below is bounded. */
 int compare_values(const array *l, size_t i, const array *r, size_t j) {
@@ -450,10 +462,12 @@ int compare_values(const array *l, size_t i, const array *r, size_t j) {
     return compare_lists(l, i, r, j);
   case TYPE_STRUCT:
     return compare_structs(l, i, r, j);
+  case TYPE_DICTIONARY:
+    return compare_dictionaries(l, i, r, j);
+  case TYPE_INTERVAL_MONTH_DAY_NANO:
+    return compare_intervals(l, i, r, j);
   case TYPE_NONE:
   case TYPE_NULL:
-  case TYPE_DICTIONARY: /* the planner compares their values */
-  case TYPE_INTERVAL_MONTH_DAY_NANO:
   case TYPE_MAP:
     return 0;
   }
@@ -465,6 +479,11 @@ static int compare_inner(const array *l, size_t i, const array *r, size_t j) {
   const bool lv = array_is_valid(l, i);
   const bool rv = array_is_valid(r, j);
   return lv && rv ? compare_values(l, i, r, j) : (int)lv - (int)rv;
+}
+
+static int compare_dictionaries(const array *l, size_t i, const array *r, size_t j) {
+  return compare_inner(&l->children[0], kernel_dictionary_index(l, i), &r->children[0],
+                       kernel_dictionary_index(r, j));
 }
 
 static void list_range(const array *a, size_t i, size_t *first, size_t *count) {

@@ -4,9 +4,9 @@
  * Chains of left operands are evaluated in a loop from the left-most up, so their length needs no
  * stack. A strict operation over scalars gives a scalar. Nothing is evaluated for no rows.
  */
-#include "arrow/bits.h"
 #include "expr/cast.h"
 #include "expr/eval_private.h"
+#include "expr/kernel.h"
 
 void operand_dispose(operand *o) {
   array_unref(&o->a);
@@ -67,36 +67,26 @@ static glv_status eval_cast(const eval *v, const node *n, const operand *x, oper
   return GLV_OK;
 }
 
-/* Null where the struct is null or the child is. The bits of a boolean child keep their place
- * within a byte, so the new validity begins at the same bit. */
+/* Null where the struct is null or the child is. */
 static glv_status eval_field(const eval *v, const node *n, const operand *x, operand *ret,
                              glv_error *err) {
-  const array *child = &x->a.children[n->index];
-  CLEANUP(array_unref) array a = array_ref(child);
-  ret->is_scalar = x->is_scalar;
-  if (x->a.validity == NULL || child->type->kind == TYPE_NULL) {
-    ret->a = a;
-    a = (array){0};
-    return GLV_OK;
-  }
-  a.bit_offset = 0;
-  if (child->type->kind == TYPE_BOOL) {
-    a.values = (const uint8_t *)child->values + child->bit_offset / 8;
-    a.bit_offset = child->bit_offset % 8;
-  }
-  const size_t rows = x->a.length;
-  buffer_unref(a.owners[0]);
-  a.owners[0] = NULL;
-  TRY(buffer_new_zeroed(v->env, bits_size(a.bit_offset + rows), &a.owners[0], err));
-  for (size_t i = 0; i < rows; i++) {
-    bit_put(a.owners[0]->data, a.bit_offset + i,
-            array_is_valid(&x->a, i) && array_is_valid(child, i));
-  }
-  a.validity = a.owners[0]->data;
-  a.null_count = NULLS_UNKNOWN;
-  ret->a = a;
+  CLEANUP(array_unref) array a = array_ref(&x->a.children[n->index]);
+  TRY(kernel_mask(v->env, &a, &x->a, err));
+  *ret = (operand){.a = a, .is_scalar = x->is_scalar};
   a = (array){0};
   return GLV_OK;
+}
+
+/* By what the operands are: a difference of dates is an integer. */
+static glv_status eval_sum(const eval *v, const node *n, operand *left, const operand *right,
+                           operand *ret, glv_error *err) {
+  if (type_is_decimal(n->type->kind)) {
+    return eval_decimal(v, n, left, right, ret, err);
+  }
+  if (type_is_temporal(n->type->kind) || type_is_temporal(n->child[0]->type->kind)) {
+    return eval_temporal(v, n, left, right, ret, err);
+  }
+  return eval_arithmetic(v, n, left, right, ret, err);
 }
 
 /* l op r of the same types, or what the planner made of times. */
@@ -106,8 +96,7 @@ static glv_status eval_pair(const eval *v, const node *n, operand *left, operand
   TRY(eval_node(v, n->child[1], &right, err));
   switch (n->kind) {
   case NODE_ARITHMETIC:
-    return n->type->kind == TYPE_DECIMAL128 ? eval_decimal(v, n, left, &right, ret, err)
-                                            : eval_arithmetic(v, n, left, &right, ret, err);
+    return eval_sum(v, n, left, &right, ret, err);
   case NODE_BITWISE:
     return eval_bitwise(v, n, left, &right, ret, err);
   case NODE_CONCAT:
@@ -130,8 +119,8 @@ static glv_status eval_step(const eval *v, const node *n, operand *left, operand
   case NODE_CAST:
     return eval_cast(v, n, left, ret, err);
   case NODE_NEGATE:
-    return n->type->kind == TYPE_DECIMAL128 ? eval_decimal(v, n, left, NULL, ret, err)
-                                            : eval_negate(v, n, left, ret, err);
+    return type_is_decimal(n->type->kind) ? eval_decimal(v, n, left, NULL, ret, err)
+                                          : eval_negate(v, n, left, ret, err);
   case NODE_NOT:
     return eval_not(v, left, ret, err);
   case NODE_IS:

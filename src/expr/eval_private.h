@@ -60,6 +60,9 @@ glv_status eval_bitwise(const eval *v, const node *n, const operand *left, const
 /* decimal.c */
 glv_status eval_decimal(const eval *v, const node *n, const operand *left, const operand *right,
                         operand *ret, glv_error *err);
+/* arithmetic_time.c */
+glv_status eval_temporal(const eval *v, const node *n, const operand *left, const operand *right,
+                         operand *ret, glv_error *err);
 /* eval_text.c */
 glv_status eval_concat(const eval *v, const node *n, const operand *left, const operand *right,
                        operand *ret, glv_error *err);

@@ -100,7 +100,7 @@ static glv_status bind_choice(function_binding *b, glv_error *err) {
   const type *t = b->arguments[0].type;
   for (size_t i = 1; i < b->count; i++) {
     const type *joined = NULL;
-    TRY(coerce_comparison(b->arena, t, b->arguments[i].type, &joined, err));
+    TRY(coerce_choice(b->arena, t, b->arguments[i].type, &joined, err));
     if (joined == NULL) {
       return no_common_type(b, t, b->arguments[i].type, err);
     }
@@ -138,7 +138,7 @@ static glv_status bind_nullif(function_binding *b, glv_error *err) {
   if (bind_is_null(b, 0) && bind_is_null(b, 1)) {
     t = type_simple(TYPE_UTF8_VIEW);
   } else {
-    TRY(coerce_comparison(b->arena, b->arguments[0].type, b->arguments[1].type, &t, err));
+    TRY(coerce_choice(b->arena, b->arguments[0].type, b->arguments[1].type, &t, err));
   }
   if (t == NULL) {
     return no_common_type(b, b->arguments[0].type, b->arguments[1].type, err);

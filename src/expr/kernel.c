@@ -66,6 +66,45 @@ glv_status kernel_set_null(glv_env *env, array *a, size_t row, glv_error *err) {
   return GLV_OK;
 }
 
+size_t kernel_dictionary_index(const array *a, size_t i) {
+  switch (a->type->index) {
+  case TYPE_INT8:
+  case TYPE_UINT8:
+    return ARRAY_VALUES(a, uint8_t)[i];
+  case TYPE_INT16:
+  case TYPE_UINT16:
+    return ARRAY_VALUES(a, uint16_t)[i];
+  case TYPE_INT32:
+  case TYPE_UINT32:
+    return ARRAY_VALUES(a, uint32_t)[i];
+  default: /* 64 bits */
+    return (size_t)ARRAY_VALUES(a, uint64_t)[i];
+  }
+}
+
+/* The bits of booleans keep their place within a byte, so the new validity begins at the same bit.
+ */
+glv_status kernel_mask(glv_env *env, array *a, const array *mask, glv_error *err) {
+  if (mask->validity == NULL || a->type->kind == TYPE_NULL) {
+    return GLV_OK;
+  }
+  buffer *validity = NULL;
+  const size_t offset = a->type->kind == TYPE_BOOL ? a->bit_offset % 8 : 0;
+  TRY(buffer_new_zeroed(env, bits_size(offset + a->length), &validity, err));
+  for (size_t i = 0; i < a->length; i++) {
+    bit_put(validity->data, offset + i, array_is_valid(mask, i) && array_is_valid(a, i));
+  }
+  if (a->type->kind == TYPE_BOOL) {
+    a->values = (const uint8_t *)a->values + a->bit_offset / 8;
+  }
+  buffer_unref(a->owners[0]);
+  a->owners[0] = validity;
+  a->validity = validity->data;
+  a->bit_offset = offset;
+  a->null_count = NULLS_UNKNOWN;
+  return GLV_OK;
+}
+
 bool kernel_row_is_valid(const operand *operands, size_t count, size_t i) {
   for (size_t k = 0; k < count; k++) {
     if (!operand_is_valid(&operands[k], i)) {

@@ -374,10 +374,11 @@ static glv_status case_operand(planner *p, const struct case_parts *c, glv_error
   return GLV_OK;
 }
 
-static glv_status case_results(planner *p, const struct case_parts *c, const type **ret,
-                               glv_error *err) {
+/* The ELSE that was not written has no say in the type. */
+static glv_status case_results(planner *p, const struct case_parts *c, bool has_else,
+                               const type **ret, glv_error *err) {
   const type *t = c->child[c->first + 1]->type;
-  for (size_t i = 1; i <= c->pairs; i++) {
+  for (size_t i = 1; i < c->pairs + (has_else ? 1 : 0); i++) {
     const bool last = i == c->pairs;
     const type *then = c->child[last ? c->count - 1 : c->first + 2 * i + 1]->type;
     const type *joined = NULL;
@@ -410,7 +411,7 @@ glv_status plan_case(planner *p, const ast *a, place at, const node **ret, glv_e
       TRY(plan_cast(p, c.child[2 * i], type_simple(TYPE_BOOL), false, &c.child[2 * i], err));
     }
   }
-  TRY(case_results(p, &c, &t, err));
+  TRY(case_results(p, &c, (a->flags & AST_HAS_ELSE) != 0, &t, err));
   return finish_case(p, t, &c, ret, err);
 }
 

@@ -335,6 +335,9 @@ static glv_status plan_unary(planner *p, const ast *a, place at, const node **re
     return plan_refuse(p, a, err);
   }
   const node *x = NULL;
+  if (a->op == AST_MINUS && a->child[0]->kind == AST_INTERVAL && at.inner) {
+    return plan_interval(p, a->child[0], true, ret, err); /* the sign goes to the first amount */
+  }
   TRY(plan_node(p, a->child[0], place_plain(at), &x, err));
   if (a->op == AST_MINUS) {
     return plan_negate(p, x, ret, err);
@@ -471,10 +474,7 @@ static glv_status plan_first(planner *p, const ast *a, place at, const node **re
   case AST_ODD_VALUE:
     return FAIL(err, GLV_E_SQL_PLAN, "unsupported literal: %.*s", STR_ARG(a->text));
   case AST_INTERVAL:
-    if (!at.inner) {
-      return plan_refuse(p, a, err);
-    }
-    return FAIL(err, GLV_E_SQL_PLAN, "INTERVAL values are not supported");
+    return at.inner ? plan_interval(p, a, false, ret, err) : plan_refuse(p, a, err);
   default:
     return plan_refuse(p, a, err);
   }

@@ -168,14 +168,32 @@ static bool converts(const type *from, const type *to) {
 
 /* A number for a float16 column may neither become infinite nor vanish. */
 static bool fits_float16(const node *n, const array *converted) {
-  if (n->type->kind != TYPE_FLOAT64) {
-    return true;
-  }
-  const double from = ARRAY_VALUES(n->constant, double)[0];
   const uint16_t bits = ARRAY_VALUES(converted, uint16_t)[0];
+  double from = 0;
+  switch (n->type->kind) {
+  case TYPE_INT64:
+    from = (double)ARRAY_VALUES(n->constant, int64_t)[0];
+    break;
+  case TYPE_UINT64:
+    from = (double)ARRAY_VALUES(n->constant, uint64_t)[0];
+    break;
+  default:
+    from = ARRAY_VALUES(n->constant, double)[0];
+    break;
+  }
   const bool vanished = (bits & 0x7fff) == 0 && from != 0;
   const bool overflowed = (bits & 0x7c00) == 0x7c00 && isfinite(from);
   return !vanished && !overflowed;
+}
+
+/* Whole numbers are ticks of a time of day, which int32 becomes. */
+static glv_status convert(planner *p, const array *a, const type *to, array *ret, glv_error *err) {
+  if (to->kind != TYPE_TIME32) {
+    return cast_array(p->env, a, to, false, ret, err);
+  }
+  CLEANUP(array_unref) array ticks = {0};
+  TRY(cast_array(p->env, a, type_simple(TYPE_INT32), false, &ticks, err));
+  return cast_array(p->env, &ticks, to, false, ret, err);
 }
 
 static const char *print_literal(const node *n, char *out, size_t size) {
@@ -222,11 +240,11 @@ glv_status plan_convert_literal(planner *p, const node *n, const type *t, const 
   if (!array_is_valid(n->constant, 0) && converts(n->type, to)) {
     return plan_null(p, to, ret, err);
   }
-  if (!converts(n->type, to) || !cast_is_supported(n->type, to)) {
+  if (!converts(n->type, to)) {
     return refuse(n, to, err);
   }
   CLEANUP(array_unref) array converted = {0};
-  const glv_status status = cast_array(p->env, n->constant, to, false, &converted, err);
+  const glv_status status = convert(p, n->constant, to, &converted, err);
   if (status == GLV_E_SQL_EXEC) {
     return refuse(n, to, err);
   }

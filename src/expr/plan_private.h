@@ -156,7 +156,22 @@ glv_status plan_cast(planner *p, const node *n, const type *t, bool is_try, cons
 static inline bool node_is_constant(const node *n) { return n->kind == NODE_CONSTANT; }
 bool node_is_null(const node *n); /* a constant null */
 
+/* plan_temporal.c */
+/** 9.5: arithmetic of dates, times, durations and intervals. *ret stays NULL when neither side is
+ * one. */
+glv_status plan_temporal(planner *p, enum arithmetic_op op, const node *l, const node *r,
+                         const node **ret, glv_error *err);
+/** INTERVAL '..' [unit]; negative: a minus stands before it. */
+glv_status plan_interval(planner *p, const ast *a, bool negative, const node **ret, glv_error *err);
+
 /* plan_operator.c */
+/** The node for l op r, cast to lt and rt. */
+glv_status plan_arithmetic_as(planner *p, enum arithmetic_op op, const type *result, const node *l,
+                              const type *lt, const node *r, const type *rt, const node **ret,
+                              glv_error *err);
+/** `Cannot coerce arithmetic expression ..`. */
+glv_status plan_refuse_arithmetic(enum arithmetic_op op, const node *l, const node *r,
+                                  glv_error *err);
 glv_status plan_arithmetic(planner *p, enum arithmetic_op op, const node *l, const node *r,
                            const node **ret, glv_error *err);
 glv_status plan_bitwise(planner *p, enum bitwise_op op, const node *l, const node *r,

@@ -196,6 +196,62 @@ const char *temporal_parse_timestamp(temporal_parser *p, str text, instant *ret)
   return why != NULL ? why : to_utc(z, ret);
 }
 
+/* ` AM` or ` PM` at the end, any case: 'a', 'p', else 0; *text loses it. */
+static char take_half_of_day(str *text) {
+  if (text->size < 3 || text->data[text->size - 3] != ' ' ||
+      (text->data[text->size - 1] | 0x20) != 'm') {
+    return 0;
+  }
+  const char half = (char)(text->data[text->size - 2] | 0x20);
+  if (half != 'a' && half != 'p') {
+    return 0;
+  }
+  text->size -= 3;
+  return half;
+}
+
+/* An hour by the clock face in one of a day. */
+static bool hour_of_day(int *hour, char half) {
+  if (half != 0 && (*hour < 1 || *hour > 12)) {
+    return false;
+  }
+  if (half != 0) {
+    *hour = *hour % 12 + (half == 'p' ? 12 : 0);
+  }
+  return *hour < 24;
+}
+
+bool temporal_parse_time(str text, int64_t *ret_nanos) {
+  int hour, minute;
+  int second = 0;
+  int32_t nanos = 0;
+  const char half = take_half_of_day(&text);
+  size_t at = char_at(text, 1, ':') ? 1 : 2;
+  if (!digits_at(text, 0, at, &hour) || !char_at(text, at, ':') ||
+      !digits_at(text, at + 1, 2, &minute)) {
+    return false;
+  }
+  at += 3;
+  if (at < text.size) {
+    if (!char_at(text, at, ':') || !digits_at(text, at + 1, 2, &second)) {
+      return false;
+    }
+    at += 3;
+    if (at < text.size && (!char_at(text, at, '.') || !parse_fraction(text, &at, &nanos))) {
+      return false;
+    }
+  }
+  if (second == 60) {
+    second = 59;
+    nanos += SECOND_NANOS;
+  }
+  if (!hour_of_day(&hour, half)) {
+    return false;
+  }
+  *ret_nanos = ((int64_t)(hour * 60 + minute) * 60 + second) * SECOND_NANOS + nanos;
+  return at == text.size && minute < 60 && second < 60;
+}
+
 /* Digits up to the end or a '-', which is skipped; at most `most` of them. */
 static bool take_part(str *text, size_t most, int64_t *ret) {
   size_t i = 0;

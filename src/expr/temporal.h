@@ -52,6 +52,9 @@ extern const char temporal_no_memory[];
 
 /** Why a text is not a timestamp, for messages; NULL = it is one. */
 const char *temporal_parse_timestamp(temporal_parser *p, str text, instant *ret);
+/** `H:MM[:SS[.digits]]` with AM or PM behind, or without, as nanoseconds since midnight (second 60
+ * counts); false = it is none. */
+bool temporal_parse_time(str text, int64_t *ret_nanos);
 /** A date in any of the accepted forms, as days; NULL = done, else why not. */
 const char *temporal_parse_date(temporal_parser *p, str text, int64_t *ret_days);
 
