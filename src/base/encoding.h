@@ -19,9 +19,9 @@ size_t base64_size(size_t size, bool pads);
 /** base64_size() characters of the standard alphabet, without NUL. */
 void base64_encode(const void *data, size_t size, bool pads, char *text);
 /**
- * The bytes of a base64 text, at most text.size of them; padding may be there or not.
+ * The bytes of a base64 text, at most text.size of them; padding may be there, in part too.
  * @return false for a character outside of the alphabet, a length that no bytes have, bits that are
- * left over and not zero, and wrong padding; data is then unspecified.
+ * left over and not zero, and more padding than fills a group of four; data is then unspecified.
  */
 bool base64_decode(str text, uint8_t *data, size_t *ret_size);
 

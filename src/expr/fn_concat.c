@@ -30,6 +30,9 @@ static glv_status concat(const function_frame *f, const operand *arguments, size
   for (size_t i = 0; i < rows; i++) {
     buf_clear(&text);
     TRY(join(arguments, 0, f->binding->count, i, str_slice(NULL, 0), &text, err));
+    if (arguments[0].a.type->kind == TYPE_BINARY && !str_is_utf8(buf_str(&text))) {
+      return FAIL(err, GLV_E_SQL_EXEC, "concat: the bytes put together are not UTF-8");
+    }
     TRY(builder_append_str(&b, buf_str(&text), err));
   }
   return builder_finish(&b, ret, err);
@@ -60,9 +63,19 @@ static glv_status concat_ws(const function_frame *f, const operand *arguments, s
   return builder_finish(&b, ret, err);
 }
 
+static const type_kind KINDS[] = {TYPE_UTF8_VIEW, TYPE_UTF8, TYPE_LARGE_UTF8, TYPE_BINARY};
+
+/* Bytes put together are text. */
 static glv_status bind_concat(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 1, SIZE_MAX, err));
-  static const type_kind KINDS[] = {TYPE_UTF8_VIEW, TYPE_UTF8, TYPE_LARGE_UTF8};
+  TRY(bind_variadic(b, KINDS, 4, err));
+  const type_kind kind = b->targets[0]->kind;
+  b->result = type_simple(kind == TYPE_BINARY ? TYPE_UTF8 : kind);
+  return GLV_OK;
+}
+
+static glv_status bind_concat_ws(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, SIZE_MAX, err));
   TRY(bind_variadic(b, KINDS, 3, err));
   b->result = b->targets[0];
   return GLV_OK;
@@ -70,6 +83,6 @@ static glv_status bind_concat(function_binding *b, glv_error *err) {
 
 const function functions_concat[] = {
     {.name = "concat", .bind = bind_concat, .kernel = concat},
-    {.name = "concat_ws", .bind = bind_concat, .kernel = concat_ws},
+    {.name = "concat_ws", .bind = bind_concat_ws, .kernel = concat_ws},
     {0},
 };

@@ -83,10 +83,9 @@ static glv_status factorial(const function_frame *f, const operand *arguments, s
 }
 
 static glv_status bind_integers(function_binding *b, size_t count, glv_error *err) {
+  static const type_kind KIND = TYPE_INT64;
   TRY(bind_count(b, count, count, err));
-  for (size_t i = 0; i < count; i++) {
-    TRY(bind_int64(b, i, err));
-  }
+  TRY(bind_variadic(b, &KIND, 1, err));
   b->result = type_simple(TYPE_INT64);
   return GLV_OK;
 }

@@ -144,11 +144,10 @@ static glv_status locate(const pattern *c, const regexp *r, str text, const want
   return GLV_OK;
 }
 
-/* The position in characters, from 1; 0 = there is none. An empty text or pattern has none. */
+/* The position in characters, from 1; 0 = there is none. An empty text has none. */
 static glv_status instr_row(pattern *c, size_t i, int64_t *ret, glv_error *err) {
   const str text = operand_str(&c->arguments[0], i);
-  *ret = 0;
-  if (text.size == 0 || operand_str(&c->arguments[1], i).size == 0) {
+  if (text.size == 0) {
     return GLV_OK;
   }
   const regexp *r = NULL;
@@ -170,16 +169,22 @@ static glv_status instr_row(pattern *c, size_t i, int64_t *ret, glv_error *err) 
   return GLV_OK;
 }
 
+/* An empty pattern is nowhere, even in null. */
 static glv_status regexp_instr(const function_frame *f, const operand *arguments, size_t rows,
                                array *ret, glv_error *err) {
   CLEANUP(array_unref) array a = {0};
   CLEANUP(pattern_dispose) pattern c;
   void *values;
   TRY(pattern_begin(&c, f, arguments, INSTR_PLACES, err));
-  TRY(kernel_begin(f->env, f->binding->result, arguments, 2, rows, &a, &values, err));
+  TRY(kernel_begin(f->env, f->binding->result, &arguments[1], 1, rows, &a, &values, err));
   for (size_t i = 0; i < rows; i++) {
     ((int64_t *)values)[i] = 0;
-    if (kernel_row_is_valid(arguments, 2, i)) {
+    if (!operand_is_valid(&arguments[1], i) || operand_str(&arguments[1], i).size == 0) {
+      continue;
+    }
+    if (!operand_is_valid(&arguments[0], i)) {
+      TRY(kernel_set_null(f->env, &a, i, err));
+    } else {
       TRY(instr_row(&c, i, &((int64_t *)values)[i], err));
     }
   }

@@ -189,7 +189,8 @@ static glv_status plan_parsed(planner *p, glv_error *err) {
   const size_t depth = (p->flags & EXPR_VIEW) != 0 ? LIMIT_SQL_VIEW_DEPTH : LIMIT_SQL_DEPTH;
   TRY(ast_parse(p->arena, p->text, p->flags, depth, &a, err));
   p->root = ast_strip(a);
-  return plan_text(p, a, err);
+  TRY(plan_text(p, a, err));
+  return plan_condition(p, a, (place){0}, &p->plan->root, err);
 }
 
 static glv_status plan_whole(planner *p, glv_error *err) {

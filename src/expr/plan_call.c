@@ -333,6 +333,21 @@ glv_status plan_call(planner *p, const ast *a, place at, const node **ret, glv_e
   return plan_function(p, name, arguments, a->child_count, ret, err);
 }
 
+static bool is_regexp_match(const ast *a) {
+  a = ast_strip(a);
+  return a->kind == AST_CALL && a->name_count == 1 &&
+         (a->names[0].quote == AST_BARE
+              ? str_equal_ascii_case(a->names[0].text, STR("regexp_match"))
+              : str_is(a->names[0].text, "regexp_match"));
+}
+
+glv_status plan_condition(planner *p, const ast *a, place at, const node **n, glv_error *err) {
+  if (!p->is_filter || at.inner || !is_regexp_match(a)) {
+    return GLV_OK;
+  }
+  return plan_is(p, IS_NULL, true, *n, n, err);
+}
+
 static glv_status case_children(planner *p, const ast *a, struct case_parts *ret, glv_error *err) {
   const bool has_else = (a->flags & AST_HAS_ELSE) != 0;
   ret->first = (a->flags & AST_HAS_OPERAND) != 0 ? 1 : 0;

@@ -343,6 +343,7 @@ static glv_status plan_unary(planner *p, const ast *a, place at, const node **re
     return plan_negate(p, x, ret, err);
   }
   if (a->op != AST_PLUS) {
+    TRY(plan_condition(p, a->child[0], at, &x, err));
     return plan_not(p, x, ret, err);
   }
   if (!type_is_numeric(x->type->kind) && x->type->kind != TYPE_NULL &&
@@ -363,6 +364,7 @@ static glv_status plan_junction_node(planner *p, const ast *a, place at, const n
   }
   for (uint32_t i = 0; i < a->child_count; i++) {
     TRY(plan_node(p, a->child[i], at, &children[i], err));
+    TRY(plan_condition(p, a->child[i], at, &children[i], err));
   }
   return plan_junction(p, a->kind == AST_AND, children, a->child_count, ret, err);
 }

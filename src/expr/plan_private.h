@@ -208,6 +208,9 @@ bool plan_is_cheap(const node *n);
 
 /* plan_call.c */
 glv_status plan_call(planner *p, const ast *a, place at, const node **ret, glv_error *err);
+/** In a filter, a call of regexp_match that stands as a condition asks whether there is a match:
+ * *n, the plan of a, becomes `IS NOT NULL` then (8.1). */
+glv_status plan_condition(planner *p, const ast *a, place at, const node **n, glv_error *err);
 glv_status plan_case(planner *p, const ast *a, place at, const node **ret, glv_error *err);
 /** EXTRACT, CEIL, FLOOR, POSITION, SUBSTRING, TRIM, OVERLAY. */
 glv_status plan_special(planner *p, const ast *a, place at, const node **ret, glv_error *err);
