@@ -11,7 +11,7 @@
 #include "format/file_reader.h"
 #include "io/io.h"
 
-enum { MAX_COLUMNS = 1024, WINDOW = 65536, TIMES = 5 };
+enum { WINDOW = 65536, TIMES = 5 };
 
 static double now_ms(void) {
   struct timespec t;
@@ -19,35 +19,41 @@ static double now_ms(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-static glv_status read_column(file_reader *r, uint32_t column, const field *f, uint64_t window,
+static glv_status read_column(file_reader *r, const field_place *place, uint64_t window,
                               glv_error *err) {
   const uint64_t rows = file_reader_rows(r);
   for (uint64_t first = 0; first < rows; first += window) {
     array a = {0};
-    TRY(file_reader_read(r, column, f, first, u64_min(window, rows - first), NULL, 0, &a, err));
+    const uint64_t count = u64_min(window, rows - first);
+    TRY(file_reader_read_field(r, place, first, count, NULL, 0, &a, err));
     array_unref(&a);
   }
   return GLV_OK;
 }
 
-static glv_status measure(file_reader *r, uint64_t window, int times, glv_error *err) {
-  static const lance_field *leaves[MAX_COLUMNS];
+static glv_status measure_field(file_reader *r, const field_place *place, uint64_t window,
+                                int times, glv_error *err) {
+  double best = 0;
+  for (int n = 0; n < times; n++) {
+    const double start = now_ms();
+    TRY(read_column(r, place, window, err));
+    const double spent = now_ms() - start;
+    best = n == 0 || spent < best ? spent : best;
+  }
+  printf("{\"column\": \"%s\", \"ms\": %.3f, \"ns_per_row\": %.3f}\n", place->field->name, best,
+         best * 1e6 / (double)u64_max(file_reader_rows(r), 1));
+  return GLV_OK;
+}
+
+static glv_status measure(file_reader *r, arena *a, uint64_t window, int times, glv_error *err) {
   const lance_schema *s;
   TRY(file_reader_schema(r, &s, err));
-  const size_t count = size_min(lance_schema_leaves(s, leaves, MAX_COLUMNS), MAX_COLUMNS);
-  for (size_t i = 0; i < count; i++) {
-    if (!leaves[i]->is_supported || leaves[i]->parent_id != -1) {
-      continue;
+  for (size_t i = 0; i < s->field_count; i++) {
+    field_place place;
+    if (s->fields[i].is_supported) {
+      TRY(file_reader_place(r, s, &s->fields[i], a, &place, err));
+      TRY(measure_field(r, &place, window, times, err));
     }
-    double best = 0;
-    for (int n = 0; n < times; n++) {
-      const double start = now_ms();
-      TRY(read_column(r, (uint32_t)i, &leaves[i]->arrow, window, err));
-      const double spent = now_ms() - start;
-      best = n == 0 || spent < best ? spent : best;
-    }
-    printf("{\"column\": \"%s\", \"ms\": %.3f, \"ns_per_row\": %.3f}\n", leaves[i]->arrow.name,
-           best, best * 1e6 / (double)u64_max(file_reader_rows(r), 1));
   }
   return GLV_OK;
 }
@@ -68,7 +74,10 @@ int main(int argc, char **argv) {
   if (status == GLV_OK) {
     status = file_reader_open(env, NULL, argv[1], &r, &err);
     if (status == GLV_OK) {
-      status = measure(r, u64_max(window, 1), times, &err);
+      arena a;
+      arena_init(&a, env);
+      status = measure(r, &a, u64_max(window, 1), times, &err);
+      arena_dispose(&a);
     }
     file_reader_unref(r);
     env_unref(env);

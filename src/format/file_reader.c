@@ -8,6 +8,7 @@
  */
 #include "base/limits.h"
 #include "format/file_reader_private.h"
+#include "format/old_read.h"
 #include "io/io.h"
 #include "pb/lance_file.pb-c.h"
 #include "pb/pb.h"
@@ -364,23 +365,56 @@ static glv_status name_place(const file_reader *r, const field *f, glv_status st
   return status;
 }
 
-glv_status file_reader_read(file_reader *r, uint32_t column, const field *f, uint64_t first,
-                            uint64_t count, const uint32_t *rows, size_t selected, array *ret,
-                            glv_error *err) {
-  const request q = {first, count, rows, selected};
-  TRY(check_request(r, &q, err));
+static glv_status read_leaf(file_reader *r, uint32_t column, const field *f, const request *q,
+                            array *ret, glv_error *err) {
   size_t length = 0;
   column_state *c = NULL;
   TRY(reader_column(r, column, &c, err));
-  if (!to_size(count, &length)) {
+  if (!to_size(q->count, &length)) {
     return error_nomem(err, SIZE_MAX);
   }
   CLEANUP(sink_dispose) sink s;
-  TRY(sink_init(&s, r->env, f, rows != NULL ? selected : length, err));
+  TRY(sink_init(&s, r->env, f, q->rows != NULL ? q->selected : length, err));
   CLEANUP(decoder_dispose) decoder d = {.env = r->env, .file = r->file};
-  glv_status status = read_rows(r, c, &d, &q, &s, err);
+  glv_status status = read_rows(r, c, &d, q, &s, err);
   if (status == GLV_OK) {
     status = sink_finish(&s, ret, err);
   }
   return status == GLV_OK ? status : name_place(r, f, status, err);
+}
+
+glv_status file_reader_read_field(file_reader *r, const field_place *place, uint64_t first,
+                                  uint64_t count, const uint32_t *rows, size_t selected, array *ret,
+                                  glv_error *err) {
+  const request q = {first, count, rows, selected};
+  TRY(check_request(r, &q, err));
+  if (r->footer.version == FORMAT_2_0) {
+    return old_read_field(r, place, first, count, rows, selected, ret, err);
+  }
+  if (!place->is_wanted || (place->child_count == 0 && place->column == COLUMN_NONE)) {
+    size_t length = 0;
+    if (!to_size(rows != NULL ? selected : count, &length)) {
+      return error_nomem(err, SIZE_MAX);
+    }
+    return array_new_null(r->env, place->field->type, length, ret, err);
+  }
+  const bool is_list = place->field->type->kind == TYPE_LIST ||
+                       place->field->type->kind == TYPE_LARGE_LIST; /* those without items */
+  const field_place *leaf = place;
+  while (is_list && leaf->child_count == 1) {
+    leaf = &leaf->children[0];
+  }
+  if (leaf->column == COLUMN_NONE) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "file '%s', column '%s' has type %s, which cannot be read yet", r->name,
+                place->field->name, TYPE_TEXT(place->field->type));
+  }
+  return read_leaf(r, leaf->column, place->field, &q, ret, err);
+}
+
+glv_status file_reader_read(file_reader *r, uint32_t column, const field *f, uint64_t first,
+                            uint64_t count, const uint32_t *rows, size_t selected, array *ret,
+                            glv_error *err) {
+  const field_place place = {.field = f, .column = column, .is_wanted = true};
+  return file_reader_read_field(r, &place, first, count, rows, selected, ret, err);
 }

@@ -9,8 +9,6 @@
 #include "arrow/array.h"
 #include "format/lance_schema.h"
 
-typedef enum format_version { FORMAT_2_0 = 20, FORMAT_2_1 = 21, FORMAT_2_2 = 22 } format_version;
-
 /** Manifest spelling "2.2" and back; 0 = not one of them. */
 const char *format_version_text(format_version v);
 format_version format_version_parse(str text);
@@ -47,18 +45,56 @@ glv_status file_reader_schema(file_reader *r, const lance_schema **ret, glv_erro
 glv_status file_reader_page_starts(file_reader *r, uint32_t column, const uint64_t **ret,
                                    size_t *ret_count, glv_error *err);
 
+/** The field has no column in the file. */
+#define COLUMN_NONE UINT32_MAX
+
 /**
- * Decode rows of one column.
+ * Where the parts of a field are stored, as a tree parallel to the stored field: a struct has its
+ * children, a list or map its one child, a leaf (packed structs and blobs too) none.
+ */
+typedef struct field_place {
+  const field *field; /* name and type that the array gets; borrowed, the type outlives the array */
+  uint32_t column;    /* in the file: of leaves (2.1, 2.2), of every field (2.0); or COLUMN_NONE */
+  bool is_wanted;     /* false: nulls are given without reading; the type stays */
+  bool is_packed;
+  blob_kind blob;
+  const struct field_place *children;
+  size_t child_count;
+} field_place;
+
+/** Sets column and is_wanted of a place. */
+typedef void (*field_locate)(void *context, const lance_field *f, field_place *place);
+
+/**
+ * Make the tree of a stored field in an arena.
  *
- * @param column  column index in the file.
- * @param f       name (for messages) and type of the column; borrowed, the type must outlive *ret.
- * @param first   first row of the window; first + count <= rows.
- * @param rows    NULL = all count rows; else `selected` ascending offsets relative to first, each <
+ * @param as  what its arrays look like: the type of stored, perhaps under another name; borrowed.
+ * Errors: GLV_E_NOMEM.
+ */
+glv_status field_place_new(arena *a, const lance_field *stored, const field *as,
+                           field_locate locate, void *context, field_place *ret, glv_error *err);
+
+/** The places of a top-level field by the file's own schema s, everything wanted. */
+glv_status file_reader_place(const file_reader *r, const lance_schema *s, const lance_field *f,
+                             arena *a, field_place *ret, glv_error *err);
+
+/**
+ * Decode rows of one field of any type.
+ *
+ * @param place  of a top-level field.
+ * @param first  first row of the window; first + count <= rows.
+ * @param rows   NULL = all count rows; else `selected` ascending offsets relative to first, each <
  * count.
- * @param ret     an array of count (or selected) values.
+ * @param ret    an array of count (or selected) values. A part that has no column in the file is
+ * null.
  * Errors: GLV_E_CORRUPT naming file and column; GLV_E_UNSUPPORTED naming column and type; GLV_E_IO;
  * GLV_E_NOMEM. Thread class: T.
  */
+glv_status file_reader_read_field(file_reader *r, const field_place *place, uint64_t first,
+                                  uint64_t count, const uint32_t *rows, size_t selected, array *ret,
+                                  glv_error *err);
+
+/** The same for a field that is a leaf: column is its column, f its name and type. */
 glv_status file_reader_read(file_reader *r, uint32_t column, const field *f, uint64_t first,
                             uint64_t count, const uint32_t *rows, size_t selected, array *ret,
                             glv_error *err);

@@ -6,11 +6,9 @@
  * a first pass, and placed in a second. Types are then put together from the last field to the
  * first, because children follow their parents.
  */
-#include "format/lance_schema.h"
-
 #include "base/hash.h"
 #include "base/limits.h"
-#include "format/logical_type.h"
+#include "format/lance_schema_private.h"
 #include "pb/lance_file.pb-c.h"
 #include "pb/pb.h"
 
@@ -25,28 +23,6 @@ typedef struct tree_node {
   lance_field *self;  /* its place among the children of its parent */
   lance_field *below; /* its children */
 } tree_node;
-
-static bool is_true(str value) {
-  static const char *const words[] = {"1", "true", "on", "yes", "y"};
-  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-    if (str_equal_ascii_case(value, str_of(words[i]))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static bool is_blob(const lance_field *f) {
-  bool is_found = false;
-  metadata_get(f->arrow.metadata, STR("lance-encoding:blob"), &is_found);
-  return is_found || str_is(metadata_get(f->arrow.metadata, STR("ARROW:extension:name"), NULL),
-                            "lance.blob.v2");
-}
-
-static bool is_packed(const lance_field *f) {
-  return is_true(metadata_get(f->arrow.metadata, STR("packed"), NULL)) ||
-         is_true(metadata_get(f->arrow.metadata, STR("lance-encoding:packed"), NULL));
-}
 
 /* ---- from messages ---- */
 
@@ -128,28 +104,6 @@ static glv_status read_metadata(arena *a, const Lance__File__Field *m, metadata 
   return GLV_OK;
 }
 
-/* The Arrow type of a field whose children are complete; it stays NULL when it is not supported. */
-static glv_status read_type(arena *a, lance_field *f, glv_error *err) {
-  const str text = str_of(f->logical_type);
-  const bool is_list = str_is(text, "list") || str_is(text, "list.struct");
-  const bool is_large = str_is(text, "large_list") || str_is(text, "large_list.struct");
-  if (is_blob(f)) {
-    return GLV_OK;
-  }
-  if (!is_list && !is_large) {
-    return f->child_count != 0 ? GLV_OK : logical_type_parse(a, text, &f->arrow.type, err);
-  }
-  if (f->child_count != 1) {
-    return FAIL(err, GLV_E_CORRUPT, "the list field '%s' has %zu children", f->arrow.name,
-                f->child_count);
-  }
-  if (f->children[0].arrow.type == NULL) {
-    return GLV_OK;
-  }
-  f->arrow.type = type_list(a, is_list ? TYPE_LIST : TYPE_LARGE_LIST, &f->children[0].arrow);
-  return f->arrow.type != NULL ? GLV_OK : error_nomem(err, sizeof(type));
-}
-
 static glv_status read_field(arena *a, const Lance__File__Field *m, lance_field *f,
                              glv_error *err) {
   f->arrow.name = arena_strdup(a, str_of(m->name));
@@ -163,7 +117,8 @@ static glv_status read_field(arena *a, const Lance__File__Field *m, lance_field 
   f->encoding = m->encoding;
   TRY(read_metadata(a, m, &f->arrow.metadata, err));
   TRY(pb_pack_arena(a, &m->base, &f->raw, err));
-  TRY(read_type(a, f, err));
+  lance_field_classify(f);
+  TRY(lance_field_type(a, f, err));
   f->is_supported = f->arrow.type != NULL;
   return GLV_OK;
 }
@@ -228,7 +183,7 @@ static void write_key_numbers(metadata m, Lance__File__Field *to) {
       position <= UINT32_MAX) {
     to->unenforced_primary_key = true;
     to->unenforced_primary_key_position = (uint32_t)position;
-  } else if (is_true(metadata_get(m, STR("lance-schema:unenforced-primary-key"), NULL))) {
+  } else if (str_is_true(metadata_get(m, STR("lance-schema:unenforced-primary-key"), NULL))) {
     to->unenforced_primary_key = true;
   }
   if (str_to_u64(metadata_get(m, STR("lance-schema:unenforced-clustering-key:position"), NULL),
@@ -299,24 +254,26 @@ glv_status lance_schema_to_messages(arena *a, const lance_schema *s, Lance__File
 
 /* ---- looking around ---- */
 
-static size_t visit_leaves(const lance_field *fields, size_t count, const lance_field **ret,
-                           size_t room, size_t at) {
+static size_t visit_columns(const lance_field *fields, size_t count, format_version v,
+                            const lance_field **ret, size_t room, size_t at) {
   for (size_t i = 0; i < count; i++) {
     const lance_field *f = &fields[i];
-    if (f->child_count != 0 && !is_blob(f) && !is_packed(f)) {
-      at = visit_leaves(f->children, f->child_count, ret, room, at);
-      continue;
+    if (f->is_leaf || v == FORMAT_2_0) {
+      if (ret != NULL && at < room) {
+        ret[at] = f;
+      }
+      at++;
     }
-    if (ret != NULL && at < room) {
-      ret[at] = f;
+    if (!f->is_leaf) {
+      at = visit_columns(f->children, f->child_count, v, ret, room, at);
     }
-    at++;
   }
   return at;
 }
 
-size_t lance_schema_leaves(const lance_schema *s, const lance_field **ret, size_t room) {
-  return visit_leaves(s->fields, s->field_count, ret, room, 0);
+size_t lance_schema_columns(const lance_schema *s, format_version v, const lance_field **ret,
+                            size_t room) {
+  return visit_columns(s->fields, s->field_count, v, ret, room, 0);
 }
 
 const lance_field *lance_schema_find(const lance_schema *s, str name) {

@@ -9,16 +9,30 @@
 
 #include "arrow/type.h"
 
+/** Versions of the file format; also in manifests. */
+typedef enum format_version { FORMAT_2_0 = 20, FORMAT_2_1 = 21, FORMAT_2_2 = 22 } format_version;
+
+/** How large values that lie outside of their column are described. */
+typedef enum blob_kind {
+  BLOB_NONE,
+  BLOB_V1, /* stored as binary; read as struct<position, size>: a range of the data file */
+  BLOB_V2, /* struct<kind, position, size, blob_id, blob_uri>: also in side files */
+} blob_kind;
+
 /** One stored field. Immutable; lives in the arena of its lance_schema. */
 typedef struct lance_field {
-  field arrow; /* name, type, nullability, metadata of the Arrow field */
+  field arrow; /* name, type, nullability, metadata of the Arrow field; of a blob column that was
+                  read: those of its descriptors */
   int32_t id;
   int32_t parent_id; /* -1 = top level */
   const char *logical_type;
   int32_t encoding; /* the stored hint: 0 none, 1 plain, 2 var-binary, 3 dictionary */
   str raw;          /* the stored message as read, for pass-through; empty for new fields */
   const struct lance_field *children;
-  size_t child_count;
+  size_t child_count; /* stored children: lists and maps 1, fixed_size_list 0 unless of structs */
+  blob_kind blob;
+  bool is_packed;    /* a struct whose values lie together in one column */
+  bool is_leaf;      /* owns a column in 2.1 and 2.2: no children, or blob, or packed */
   bool is_supported; /* false: a logical type this release cannot read or write; arrow.type is then
                         NULL */
 } lance_field;
@@ -45,7 +59,7 @@ glv_status lance_schema_to_messages(arena *a, const lance_schema *s,
                                     glv_error *err);
 /**
  * Give ids in pre-order from *next_id on. Errors: GLV_E_UNSUPPORTED "column 'c' has type ..., which
- * cannot be stored ..."; GLV_E_INVALID_INPUT for empty, duplicate or dotted top-level names and
+ * Lance cannot store"; GLV_E_INVALID_INPUT for empty, duplicate or dotted top-level names and
  * reserved names.
  */
 glv_status lance_schema_from_arrow(arena *a, const field *fields, size_t count, metadata m,
@@ -53,9 +67,13 @@ glv_status lance_schema_from_arrow(arena *a, const field *fields, size_t count, 
 /** An Arrow schema of the top-level fields. Errors: GLV_E_UNSUPPORTED naming the first column with
  * an unsupported type. */
 glv_status lance_schema_to_arrow(glv_env *env, const lance_schema *s, schema **ret, glv_error *err);
-/** Visit leaves (the fields that own a column in 2.1/2.2) in order; returns their number. ret may
- * be NULL to count only. */
-size_t lance_schema_leaves(const lance_schema *s, const lance_field **ret, size_t room);
+/**
+ * The fields that own a column in files of version v, in column order: the leaves in 2.1 and 2.2;
+ * in 2.0 every field but the children of leaves. Returns their number, of which at most `room` are
+ * stored; ret may be NULL to count only.
+ */
+size_t lance_schema_columns(const lance_schema *s, format_version v, const lance_field **ret,
+                            size_t room);
 /** The top-level field of that name, or NULL. */
 const lance_field *lance_schema_find(const lance_schema *s, str name);
 /** Any field with that id, or NULL. */

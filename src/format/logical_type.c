@@ -1,6 +1,7 @@
 /*
  * Parsing and printing of logical types. Segments are separated by colons; a fixed_size_list holds
- * its item type between the first and the last colon, a time zone is everything behind the second.
+ * its item type between the first and the last colon, a time zone is everything behind the second;
+ * a dictionary has exactly four segments, so that its parts cannot hold a colon.
  */
 #include "format/logical_type.h"
 
@@ -32,6 +33,10 @@ static const simple_name SIMPLE[] = {
     {"date32:day", TYPE_DATE32},
     {"date64:ms", TYPE_DATE64},
 };
+
+/* Two names of a type that has one already: the text of a field says more than its type. */
+#define JSON_TYPE "json"
+#define BLOB_TYPE "blob"
 
 static const char *const UNITS[] = {"s", "ms", "us", "ns"}; /* in the order of time_unit */
 
@@ -126,6 +131,51 @@ static glv_status malformed(str text, glv_error *err) {
   return FAIL(err, GLV_E_CORRUPT, "the logical type '%.*s' is malformed", STR_ARG(text));
 }
 
+/* The type of a field without parameters, or TYPE_NONE. */
+static type_kind simple_kind(str text) {
+  if (str_is(text, JSON_TYPE) || str_is(text, BLOB_TYPE)) {
+    return TYPE_LARGE_BINARY;
+  }
+  for (size_t i = 0; i < sizeof SIMPLE / sizeof SIMPLE[0]; i++) {
+    if (str_is(text, SIMPLE[i].name)) {
+      return SIMPLE[i].kind;
+    }
+  }
+  return TYPE_NONE;
+}
+
+/* parameters: value type, colon, index type, colon, "false". Anything else is unknown. */
+static glv_status parse_dictionary(arena *a, str text, str parameters, const type **ret,
+                                   glv_error *err) {
+  str value = {0};
+  str index = {0};
+  str rest = {0};
+  *ret = NULL;
+  if (!split(parameters, &value, &parameters) || !split(parameters, &index, &rest)) {
+    return malformed(text, err);
+  }
+  const type_kind keys = simple_kind(index);
+  const type_kind values = simple_kind(value);
+  if (!type_is_integer(keys) || values == TYPE_NONE || memchr(rest.data, ':', rest.size) != NULL) {
+    return GLV_OK;
+  }
+  *ret = type_dictionary(a, keys, type_simple(values));
+  return *ret != NULL ? GLV_OK : error_nomem(err, sizeof **ret);
+}
+
+/* Items of type bfloat16 are two bytes that Arrow has no name for. */
+static field bfloat16_item(void) {
+  static const pair extension[] = {
+      {{FIELD_EXTENSION, sizeof FIELD_EXTENSION - 1}, {BFLOAT16, sizeof BFLOAT16 - 1}},
+      {{FIELD_EXTENSION_METADATA, sizeof FIELD_EXTENSION_METADATA - 1}, {"", 0}},
+  };
+  static const type two_bytes = {.kind = TYPE_FIXED_SIZE_BINARY, .width = 2};
+  return (field){.name = "item",
+                 .type = &two_bytes,
+                 .nullable = true,
+                 .metadata = {extension, sizeof extension / sizeof extension[0]}};
+}
+
 /* parameters: item type, colon, number. */
 static glv_status parse_list(arena *a, str text, str parameters, unsigned depth, const type **ret,
                              glv_error *err) {
@@ -139,8 +189,13 @@ static glv_status parse_list(arena *a, str text, str parameters, unsigned depth,
       items < 0) {
     return malformed(text, err);
   }
+  const str inner = str_slice(parameters.data, colon - 1);
   field item = {.name = "item", .nullable = true};
-  TRY(parse(a, str_slice(parameters.data, colon - 1), depth + 1, &item.type, err));
+  if (str_is(inner, BFLOAT16)) {
+    item = bfloat16_item();
+  } else {
+    TRY(parse(a, inner, depth + 1, &item.type, err));
+  }
   if (item.type == NULL) {
     *ret = NULL;
     return GLV_OK;
@@ -181,11 +236,10 @@ static glv_status parse(arena *a, str text, unsigned depth, const type **ret, gl
     return FAIL(err, GLV_E_LIMIT, "a logical type is nested deeper than %d levels",
                 LIMIT_TYPE_DEPTH);
   }
-  for (size_t i = 0; i < sizeof SIMPLE / sizeof SIMPLE[0]; i++) {
-    if (str_is(text, SIMPLE[i].name)) {
-      *ret = type_simple(SIMPLE[i].kind);
-      return GLV_OK;
-    }
+  const type_kind kind = simple_kind(text);
+  if (kind != TYPE_NONE) {
+    *ret = type_simple(kind);
+    return GLV_OK;
   }
   str head = {0};
   str parameters = {0};
@@ -194,6 +248,9 @@ static glv_status parse(arena *a, str text, unsigned depth, const type **ret, gl
   }
   if (str_is(head, "fixed_size_list")) {
     return parse_list(a, text, parameters, depth, ret, err);
+  }
+  if (str_is(head, "dict")) {
+    return parse_dictionary(a, text, parameters, ret, err);
   }
   bool is_known = false;
   if (!parse_parameters(a, head, parameters, &is_known, ret)) {
@@ -230,6 +287,18 @@ static const char *list_text(const type *t) {
   return is_struct ? "large_list.struct" : "large_list";
 }
 
+/* NULL when an index or value type has parameters of its own: it could not be read back. */
+static const char *dictionary_text(arena *a, const type *t, bool *ret_failed) {
+  const char *value = simple_text(t->children[0].type->kind);
+  const char *index = simple_text(t->index);
+  if (value == NULL || strchr(value, ':') != NULL) {
+    return NULL;
+  }
+  const char *text = arena_printf(a, "dict:%s:%s:false", value, index);
+  *ret_failed = text == NULL;
+  return text;
+}
+
 /* The text of a type other than fixed_size_list, or NULL; *ret_failed: no memory. */
 static const char *print_one(arena *a, const type *t, bool *ret_failed) {
   const char *text = simple_text(t->kind);
@@ -255,9 +324,15 @@ static const char *print_one(arena *a, const type *t, bool *ret_failed) {
   case TYPE_FIXED_SIZE_BINARY:
     text = arena_printf(a, "fixed_size_binary:%d", (int)t->width);
     break;
+  case TYPE_DICTIONARY:
+    return dictionary_text(a, t, ret_failed);
   case TYPE_LIST:
   case TYPE_LARGE_LIST:
     return list_text(t);
+  case TYPE_STRUCT:
+    return "struct";
+  case TYPE_MAP:
+    return t->flag ? NULL : "map";
   default: /* simple, or without a text */
     return text;
   }
@@ -265,25 +340,43 @@ static const char *print_one(arena *a, const type *t, bool *ret_failed) {
   return text;
 }
 
-glv_status logical_type_print(arena *a, const type *t, const char **ret, glv_error *err) {
-  const type *leaf = t;
+static bool has_extension(const field *f, const char *name) {
+  return str_is(metadata_get(f->metadata, STR(FIELD_EXTENSION), NULL), name);
+}
+
+/* What stands inside of all levels of fixed_size_list has a width, or is a struct that is directly
+ * inside. */
+static bool can_be_item(const field *item, unsigned depth) {
+  const type_kind kind = item->type->kind;
+  return kind == TYPE_STRUCT ? depth == 1 : kind == TYPE_BOOL || type_width(item->type) != 0;
+}
+
+glv_status logical_type_print(arena *a, const field *f, const char **ret, glv_error *err) {
+  const field *leaf = f;
   unsigned depth = 0;
-  while (leaf->kind == TYPE_FIXED_SIZE_LIST && depth++ < LIMIT_TYPE_DEPTH) {
-    leaf = leaf->children[0].type;
+  while (leaf->type->kind == TYPE_FIXED_SIZE_LIST && depth++ < LIMIT_TYPE_DEPTH) {
+    leaf = &leaf->type->children[0];
   }
   *ret = NULL;
-  if (leaf != t && (leaf->kind == TYPE_LIST || leaf->kind == TYPE_LARGE_LIST)) {
+  if (leaf != f && !can_be_item(leaf, depth)) {
     return GLV_OK;
   }
   bool has_failed = false;
-  const char *text = print_one(a, leaf, &has_failed);
+  const char *text = NULL;
+  if (leaf != f && leaf->type->kind == TYPE_FIXED_SIZE_BINARY && has_extension(leaf, BFLOAT16)) {
+    text = BFLOAT16;
+  } else if (leaf->type->kind == TYPE_LARGE_BINARY && has_extension(leaf, "lance.json")) {
+    text = JSON_TYPE;
+  } else {
+    text = print_one(a, leaf->type, &has_failed);
+  }
   if (text == NULL) {
     return has_failed ? error_nomem(err, 0) : GLV_OK;
   }
   const char *tail = "";
-  for (leaf = t; leaf->kind == TYPE_FIXED_SIZE_LIST; leaf = leaf->children[0].type) {
+  for (const type *t = f->type; t->kind == TYPE_FIXED_SIZE_LIST; t = t->children[0].type) {
     text = arena_printf(a, "fixed_size_list:%s", text);
-    tail = arena_printf(a, ":%d%s", (int)leaf->width, tail);
+    tail = arena_printf(a, ":%d%s", (int)t->width, tail);
     if (text == NULL || tail == NULL) {
       return error_nomem(err, 0);
     }

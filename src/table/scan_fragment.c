@@ -66,20 +66,71 @@ static glv_status open_file(fragment_scan *s, size_t i, glv_error *err) {
   return GLV_OK;
 }
 
+/* The file that holds some part of a field, and its reader; NULL = none does. */
+static const data_file *file_of(const fragment *f, const lance_field *stored) {
+  uint32_t column;
+  const data_file *file = fragment_find_field(f, stored->id, &column);
+  if (stored->is_leaf) {
+    return file;
+  }
+  for (size_t i = 0; file == NULL && i < stored->child_count; i++) {
+    file = file_of(f, &stored->children[i]);
+  }
+  return file;
+}
+
+/* Finds the columns of one field. */
+struct locator {
+  const fragment *fragment;
+  const data_file *file;
+  bool is_split; /* a part lies in another file */
+};
+
+static void locate(void *context, const lance_field *f, field_place *place) {
+  struct locator *l = context;
+  uint32_t column;
+  const data_file *file = fragment_find_field(l->fragment, f->id, &column);
+  place->is_wanted = true;
+  if (file == l->file) {
+    place->column = column;
+  } else if (file != NULL) {
+    l->is_split = true;
+  }
+}
+
+static glv_status find_source(fragment_scan *s, size_t column, glv_error *err) {
+  const scan_plan *p = s->plan;
+  const lance_field *stored = p->stored[column];
+  struct locator l = {s->fragment, file_of(s->fragment, stored), false};
+  if (l.file == NULL) {
+    return GLV_OK;
+  }
+  const size_t i = (size_t)(l.file - s->fragment->files);
+  if (s->readers[i] == NULL) {
+    TRY(open_file(s, i, err));
+  }
+  column_source *from = &s->sources[column];
+  TRY(field_place_new(&s->memory, stored, p->read_as[column], locate, &l, &from->place, err));
+  if (l.is_split) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "table '%s': the parts of column '%s' lie in several files of fragment %llu, which "
+                "this release does not read",
+                table_name(p->table), stored->arrow.name, (unsigned long long)s->fragment->id);
+  }
+  from->reader = s->readers[i];
+  return GLV_OK;
+}
+
 static glv_status open_files(fragment_scan *s, glv_error *err) {
   const scan_plan *p = s->plan;
   s->readers = ARENA_ARRAY(&s->memory, file_reader *, s->fragment->file_count);
-  if (s->readers == NULL) {
-    return error_nomem(err, s->fragment->file_count * sizeof *s->readers);
+  s->sources = ARENA_ARRAY(&s->memory, column_source, p->column_count);
+  if (s->readers == NULL || s->sources == NULL) {
+    return error_nomem(err, p->column_count * sizeof *s->sources);
   }
   for (size_t i = 0; i < p->column_count; i++) {
-    uint32_t column;
-    if (!is_wanted(p, i)) {
-      continue;
-    }
-    const data_file *f = fragment_find_field(s->fragment, p->field_ids[i], &column);
-    if (f != NULL && s->readers[f - s->fragment->files] == NULL) {
-      TRY(open_file(s, (size_t)(f - s->fragment->files), err));
+    if (is_wanted(p, i)) {
+      TRY(find_source(s, i, err));
     }
   }
   return GLV_OK;

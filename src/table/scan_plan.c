@@ -16,17 +16,17 @@ static glv_status build_scope(scan_plan *p, glv_error *err) {
   p->column_count = columns->field_count;
   const size_t count = p->column_count + SYSTEM_COUNT;
   field *fields = ARENA_ARRAY(&p->memory, field, count);
-  p->field_ids = ARENA_ARRAY(&p->memory, int32_t, p->column_count);
+  p->stored = ARENA_ARRAY(&p->memory, const lance_field *, p->column_count);
   p->in_filter = ARENA_ARRAY(&p->memory, bool, count);
   p->in_output = ARENA_ARRAY(&p->memory, bool, count);
   p->read_as = ARENA_ARRAY(&p->memory, const field *, count);
-  if (fields == NULL || p->field_ids == NULL || p->in_filter == NULL || p->in_output == NULL ||
+  if (fields == NULL || p->stored == NULL || p->in_filter == NULL || p->in_output == NULL ||
       p->read_as == NULL) {
     return error_nomem(err, count * sizeof *fields);
   }
   for (size_t i = 0; i < p->column_count; i++) {
     fields[i] = columns->fields[i];
-    p->field_ids[i] = lance_schema_find(p->table->lance, str_of(fields[i].name))->id;
+    p->stored[i] = lance_schema_find(p->table->lance, str_of(fields[i].name));
   }
   for (size_t i = 0; i < SYSTEM_COUNT; i++) {
     fields[p->column_count + i] =

@@ -32,11 +32,11 @@ typedef struct scan_plan {
   glv_env *env;
   table_snapshot *table; /* a reference */
   arena memory;
-  schema *scope;       /* columns of the table, then the system columns; a reference */
-  size_t column_count; /* columns of the table */
-  int32_t *field_ids;  /* of these */
-  expr *filter;        /* NULL = none */
-  bool *in_filter;     /* per column of the scope */
+  schema *scope;              /* columns of the table, then the system columns; a reference */
+  size_t column_count;        /* columns of the table */
+  const lance_field **stored; /* of these */
+  expr *filter;               /* NULL = none */
+  bool *in_filter;            /* per column of the scope */
   bool *in_output;
   const field **read_as; /* per column: name and type that its arrays get */
   scan_output *outputs;  /* NULL when rows are only counted */
@@ -52,6 +52,12 @@ glv_status scan_plan_new(const table_snapshot *t, const scan_options *o, bool co
 void scan_plan_free(scan_plan *p); /* NULL is fine */
 void scan_plan_cleanup(scan_plan **p);
 
+/** Where a column of the table is in a fragment. */
+typedef struct column_source {
+  file_reader *reader; /* borrowed; NULL = no file holds it, the column is null */
+  field_place place;
+} column_source;
+
 /** A fragment with everything opened that its windows need. */
 typedef struct fragment_scan {
   task open; /* has run when a window looks inside */
@@ -62,8 +68,9 @@ typedef struct fragment_scan {
   const bitmap *offsets; /* wanted rows, or NULL */
   uint64_t first_live;   /* live rows of the table before it */
   arena memory;
-  file_reader **readers; /* per data file; NULL = not needed */
-  bitmap *deleted;       /* or NULL */
+  file_reader **readers;  /* per data file; NULL = not needed */
+  column_source *sources; /* per column of the table; those that are read are filled in */
+  bitmap *deleted;        /* or NULL */
   row_id_sequence *row_ids;
   row_versions created_at;
   row_versions last_updated_at;

@@ -166,15 +166,12 @@ static glv_status read_column(struct work *w, size_t column, glv_error *err) {
   if (column >= p->column_count) {
     return read_system(w, column, ret, err);
   }
-  const field *as = p->read_as[column];
-  const fragment *f = w->fragment->fragment;
-  uint32_t stored;
-  const data_file *file = fragment_find_field(f, p->field_ids[column], &stored);
-  if (file == NULL) {
-    return array_new_null(p->env, as->type, w->rows.count, ret, err);
+  const column_source *from = &w->fragment->sources[column];
+  if (from->reader == NULL) {
+    return array_new_null(p->env, p->read_as[column]->type, w->rows.count, ret, err);
   }
-  return file_reader_read(w->fragment->readers[file - f->files], stored, as, w->first, w->count,
-                          w->rows.list, w->rows.count, ret, err);
+  return file_reader_read_field(from->reader, &from->place, w->first, w->count, w->rows.list,
+                                w->rows.count, ret, err);
 }
 
 /* Reads the columns marked in `used` that are not there yet. */

@@ -206,12 +206,12 @@ static glv_status prepare_job(struct stage_job *j, const schema *in, glv_error *
   arena *a = &j->into->memory;
   j->file_rows = j->options->file_rows != 0 ? j->options->file_rows : TABLE_FILE_ROWS;
   j->positions = ARENA_ARRAY(a, size_t, j->schema->field_count);
-  j->leaf_count = lance_schema_leaves(j->schema, NULL, 0);
+  j->leaf_count = lance_schema_columns(j->schema, j->version, NULL, 0);
   j->leaves = ARENA_ARRAY(a, const lance_field *, j->leaf_count);
   if (j->positions == NULL || j->leaves == NULL) {
     return error_nomem(err, j->leaf_count * sizeof *j->leaves);
   }
-  lance_schema_leaves(j->schema, j->leaves, j->leaf_count);
+  lance_schema_columns(j->schema, j->version, j->leaves, j->leaf_count);
   TRY(match_columns(j->home, j->schema, in, j->positions, err));
   TRY(find_summary_leaf(j, err));
   return home_dir(j->home, "data", &j->into->dir, &j->into->made_dir, err);

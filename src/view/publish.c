@@ -96,7 +96,9 @@ static glv_status stage_rows(struct attempt *a, staged **ret, glv_error *err) {
   struct summary_context context = {a->env, 0};
   stage_options options = {.cancel = a->cancel};
   if (a->has_provenance) {
-    context.column = (uint32_t)(lance_schema_leaves(table_lance_schema(a->view), NULL, 0) - 1);
+    const format_version version = table_data_version(a->view);
+    context.column =
+        (uint32_t)(lance_schema_columns(table_lance_schema(a->view), version, NULL, 0) - 1);
     options.summary_column = VIEW_SOURCE_ROW_ID;
     options.globals = view_summary_add;
     options.globals_context = &context;

@@ -13,13 +13,14 @@
 #include "format/file_reader.h"
 #include "io/io.h"
 
-enum { MAX_COLUMNS = 4096, WINDOW = 65536 };
+enum { WINDOW = 65536 };
 
 typedef struct source {
   glv_env *env;
   file_reader *reader;
   schema *schema;
-  uint32_t columns[MAX_COLUMNS];
+  arena memory;
+  field_place *places; /* one a column of schema */
   uint64_t next;
   uint64_t end;
   uint64_t window;
@@ -27,26 +28,22 @@ typedef struct source {
   size_t selected;
 } source;
 
-/* The top-level field that a leaf belongs to. */
-static const lance_field *top_of(const lance_schema *s, const lance_field *f) {
-  const lance_field *parent = f->parent_id != -1 ? lance_schema_find_id(s, f->parent_id) : NULL;
-  return parent != NULL && parent != f ? top_of(s, parent) : f;
-}
-
 static glv_status choose_columns(source *in, glv_error *err) {
-  static const lance_field *leaves[MAX_COLUMNS];
-  static field fields[MAX_COLUMNS];
   const lance_schema *s;
   TRY(file_reader_schema(in->reader, &s, err));
-  const size_t count = size_min(lance_schema_leaves(s, leaves, MAX_COLUMNS), MAX_COLUMNS);
+  in->places = ARENA_ARRAY(&in->memory, field_place, s->field_count);
+  field *fields = ARENA_ARRAY(&in->memory, field, s->field_count);
+  if (in->places == NULL || fields == NULL) {
+    return error_nomem(err, 0);
+  }
   size_t used = 0;
-  for (size_t i = 0; i < count; i++) {
-    const lance_field *f = top_of(s, leaves[i]);
+  for (size_t i = 0; i < s->field_count; i++) {
+    const lance_field *f = &s->fields[i];
     if (!f->is_supported) {
       fprintf(stderr, "column '%s' of type %s is left out\n", f->arrow.name, f->logical_type);
       continue;
     }
-    in->columns[used] = (uint32_t)i;
+    TRY(file_reader_place(in->reader, s, f, &in->memory, &in->places[used], err));
     fields[used++] = f->arrow;
   }
   return schema_new(in->env, fields, used, s->metadata, &in->schema, err);
@@ -63,8 +60,8 @@ static glv_status next_batch(void *state, batch *ret, bool *ret_end, glv_error *
   TRY(batch_new(in->env, in->schema, in->rows != NULL ? in->selected : (size_t)count,
                 in->schema->field_count, &b, err));
   for (size_t i = 0; i < in->schema->field_count; i++) {
-    TRY(file_reader_read(in->reader, in->columns[i], &in->schema->fields[i], in->next, count,
-                         in->rows, in->selected, &b.columns[i], err));
+    TRY(file_reader_read_field(in->reader, &in->places[i], in->next, count, in->rows, in->selected,
+                               &b.columns[i], err));
   }
   in->next += count;
   *ret = b;
@@ -100,6 +97,7 @@ static glv_status choose_rows(source *in, int argc, char **argv, uint32_t *rows,
 
 static glv_status run(glv_env *env, int argc, char **argv, uint32_t *rows, glv_error *err) {
   source in = {.env = env};
+  arena_init(&in.memory, env);
   FILE *out = fopen(argv[2], "wb");
   glv_status status = out != NULL ? file_reader_open(env, NULL, argv[1], &in.reader, err)
                                   : error_set(err, GLV_E_IO, "the output cannot be opened");
@@ -114,6 +112,7 @@ static glv_status run(glv_env *env, int argc, char **argv, uint32_t *rows, glv_e
     status = ipc_write(env, &r, false, (byte_sink){write_bytes, out}, err);
   }
   schema_unref(in.schema);
+  arena_dispose(&in.memory);
   file_reader_unref(in.reader);
   if (out != NULL) {
     fclose(out);

@@ -56,7 +56,7 @@ static void read_worked(test_env *t, const char *hex, format_version version) {
   assert_int_equal(file_reader_global_count(r), 1);
   assert_int_equal(file_reader_schema(r, &s, &err), GLV_OK);
   assert_int_equal(s->field_count, 2);
-  assert_int_equal(lance_schema_leaves(s, NULL, 0), 2);
+  assert_int_equal(lance_schema_columns(s, FORMAT_2_2, NULL, 0), 2);
   assert_string_equal(s->fields[1].arrow.name, "s");
   assert_string_equal(s->fields[1].logical_type, "string");
   assert_int_equal(s->fields[1].id, 1);

@@ -58,11 +58,15 @@ static void types_print_as_they_were(void **state) {
       "timestamp:ns:Europe/Paris",
       "decimal:128:20:3",
       "decimal:256:60:-2",
+      "dict:string:int16:false",
+      "dict:bool:uint64:false",
+      "dict:large_string:int8:false",
       "fixed_size_binary:7",
       "fixed_size_list:float:4",
       "fixed_size_list:fixed_size_list:float:3:2",
       "fixed_size_list:timestamp:us:-:4",
       "fixed_size_list:timestamp:s:+08:00:4",
+      "fixed_size_list:lance.bfloat16:4",
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     const type *t = NULL;
@@ -70,7 +74,8 @@ static void types_print_as_they_were(void **state) {
     glv_error err;
     assert_int_equal(logical_type_parse(&f->memory, str_of(texts[i]), &t, &err), GLV_OK);
     assert_non_null(t);
-    assert_int_equal(logical_type_print(&f->memory, t, &text, &err), GLV_OK);
+    const field plain = {.name = "x", .type = t};
+    assert_int_equal(logical_type_print(&f->memory, &plain, &text, &err), GLV_OK);
     assert_string_equal(text, texts[i]);
   }
   const type *t = NULL;
@@ -97,6 +102,7 @@ static void types_refused(void **state) {
       "decimal:64:5:2",
       "decimal:128:39:0",
       "decimal:128:5:6",
+      "dict:string",
       "fixed_size_binary:x",
       "fixed_size_binary:-1",
       "fixed_size_list:float:",
@@ -107,11 +113,10 @@ static void types_refused(void **state) {
       "",
       "struct",
       "map",
-      "json",
-      "dict:string:int16:false",
+      "dict:timestamp:us:-:int16:false",
+      "dict:string:float:false",
       "int128",
       "fixed_size_list:struct:2",
-      "fixed_size_list:lance.bfloat16:4",
       "interval:months",
   };
   glv_error err;
@@ -171,25 +176,32 @@ static void trees_are_put_together(void **state) {
   assert_int_equal(make_schema(f, fields, 12, &s, &err), GLV_OK);
   assert_int_equal(s->field_count, 5);
   const lance_field *leaves[16];
-  assert_int_equal(lance_schema_leaves(s, leaves, 16), 7);
+  assert_int_equal(lance_schema_columns(s, FORMAT_2_2, leaves, 16), 7);
   static const int32_t ids[] = {0, 2, 4, 6, 7, 10, 11};
   for (size_t i = 0; i < 7; i++) {
     assert_int_equal(leaves[i]->id, ids[i]);
+    assert_true(leaves[i]->is_leaf);
+  }
+  assert_int_equal(lance_schema_columns(s, FORMAT_2_0, leaves, 16), 12);
+  for (size_t i = 0; i < 12; i++) {
+    assert_int_equal(leaves[i]->id, i);
   }
   const lance_field *l = lance_schema_find(s, STR("l"));
   assert_true(l->is_supported && l->arrow.type->kind == TYPE_LIST);
   assert_int_equal(l->arrow.type->children[0].type->kind, TYPE_INT32);
   const lance_field *st = lance_schema_find(s, STR("st"));
-  assert_false(st->is_supported);
-  assert_null(st->arrow.type);
+  assert_true(st->is_supported && !st->is_leaf);
+  assert_string_equal(TYPE_TEXT(st->arrow.type),
+                      "struct<a: string, in: struct<b: double>, c: bool>");
   assert_int_equal(st->child_count, 3);
   assert_string_equal(st->children[2].arrow.name, "c");
   assert_ptr_equal(lance_schema_find_id(s, 6), &st->children[1].children[0]);
   assert_null(lance_schema_find_id(s, 12));
   assert_null(lance_schema_find(s, STR("item")));
   schema *arrow = NULL;
-  assert_int_equal(lance_schema_to_arrow(f->t.env, s, &arrow, &err), GLV_E_UNSUPPORTED);
-  assert_non_null(strstr(err.message, "column 'st' has type struct"));
+  assert_int_equal(lance_schema_to_arrow(f->t.env, s, &arrow, &err), GLV_OK);
+  assert_true(type_equal(arrow->fields[2].type, st->arrow.type));
+  schema_unref(arrow);
 
   Lance__File__Field **messages = NULL;
   size_t count = 0;
@@ -335,22 +347,94 @@ static void arrow_schemas_refused(void **state) {
   two[1].name = "_rowid";
   from_arrow_fails(f, two, 2, GLV_E_INVALID_INPUT, "reserved");
   two[1].name = "s";
-  two[1].type = type_struct(&f->memory, two, 1);
-  from_arrow_fails(f, two, 2, GLV_E_UNSUPPORTED, "column 's' has type struct");
-  two[1].type = type_list(&f->memory, TYPE_LIST, &(field){.name = "item", .type = two[1].type});
-  from_arrow_fails(f, two, 2, GLV_E_UNSUPPORTED, "column 's' has type");
   two[1].type = type_simple(TYPE_INTERVAL_MONTH_DAY_NANO);
   from_arrow_fails(f, two, 2, GLV_E_UNSUPPORTED, "column 's' has type");
+  const field item = {.name = "item", .type = two[0].type};
+  const field list = {.name = "l", .type = type_list(&f->memory, TYPE_LIST, &item)};
+  two[1].type = type_fixed_size_list(&f->memory, &list, 2);
+  from_arrow_fails(f, two, 2, GLV_E_UNSUPPORTED, "column 's' has type");
+  const field stamp = {.name = "", .type = type_timestamp(&f->memory, UNIT_NANO, NULL)};
+  two[1].type = type_dictionary(&f->memory, TYPE_INT8, stamp.type);
+  from_arrow_fails(f, two, 2, GLV_E_UNSUPPORTED, "which Lance cannot store");
+  const field pair_of[] = {{.name = "key", .type = two[0].type},
+                           {.name = "value", .type = two[0].type}};
+  const field entries = {.name = "entries", .type = type_struct(&f->memory, pair_of, 2)};
+  type sorted = *type_list(&f->memory, TYPE_MAP, &entries);
+  sorted.flag = true;
+  two[1].type = &sorted;
+  from_arrow_fails(f, two, 2, GLV_E_UNSUPPORTED, "column 's' has type");
+}
+
+/* Every kind of nested type, from Arrow, through messages, and back. */
+static void nested_schemas(void **state) {
+  fixture *f = *state;
+  arena *a = &f->memory;
+  const type *i32 = type_simple(TYPE_INT32);
+  const field pair_of[] = {{.name = "key", .type = type_simple(TYPE_UTF8)},
+                           {.name = "value", .type = i32, .nullable = true}};
+  const field entries = {.name = "entries", .type = type_struct(a, pair_of, 2)};
+  const field item = {.name = "item", .type = type_struct(a, pair_of, 2), .nullable = true};
+  const pair packed[] = {{STR("packed"), STR("Yes")}};
+  const pair json[] = {{STR("ARROW:extension:name"), STR("lance.json")}};
+  const pair blob[] = {{STR("lance-encoding:blob"), STR("true")}};
+  const field fields[] = {
+      {.name = "m", .type = type_list(a, TYPE_MAP, &entries), .nullable = true},
+      {.name = "l", .type = type_list(a, TYPE_LARGE_LIST, &item), .nullable = true},
+      {.name = "v", .type = type_fixed_size_list(a, &item, 3), .nullable = true},
+      {.name = "p", .type = item.type, .metadata = {packed, 1}},
+      {.name = "j", .type = type_simple(TYPE_LARGE_BINARY), .metadata = {json, 1}},
+      {.name = "d", .type = type_dictionary(a, TYPE_INT16, type_simple(TYPE_UTF8))},
+      {.name = "b", .type = type_simple(TYPE_LARGE_BINARY), .metadata = {blob, 1}},
+  };
+  enum { COUNT = sizeof fields / sizeof fields[0] };
+  static const char *const types[COUNT] = {"map",
+                                           "large_list.struct",
+                                           "fixed_size_list:struct:3",
+                                           "struct",
+                                           "json",
+                                           "dict:string:int16:false",
+                                           "large_binary"};
+  int32_t next = 0;
+  lance_schema *s = NULL;
+  lance_schema *again = NULL;
+  glv_error err;
+  assert_int_equal(lance_schema_from_arrow(a, fields, COUNT, (metadata){0}, &next, &s, &err),
+                   GLV_OK);
+  Lance__File__Field **messages = NULL;
+  size_t count = 0;
+  assert_int_equal(lance_schema_to_messages(a, s, &messages, &count, &err), GLV_OK);
+  assert_int_equal(count, 4 + 4 + 4 + 3 + 3);
+  assert_int_equal(next, count);
+  assert_int_equal(lance_schema_from_messages(a, messages, count, (metadata){0}, &again, &err),
+                   GLV_OK);
+  for (size_t i = 0; i < COUNT; i++) {
+    const lance_field *got = &again->fields[i];
+    assert_string_equal(s->fields[i].logical_type, types[i]);
+    assert_string_equal(got->logical_type, types[i]);
+    assert_true(i == COUNT - 1 || type_equal(got->arrow.type, fields[i].type));
+    assert_int_equal(got->is_leaf, i >= 3);
+    assert_int_equal(got->is_packed, i == 3);
+  }
+  assert_int_equal(again->fields[COUNT - 1].blob, BLOB_V1);
+  assert_string_equal(TYPE_TEXT(again->fields[COUNT - 1].arrow.type),
+                      "struct<position: uint64, size: uint64>");
+  assert_int_equal(lance_schema_columns(again, FORMAT_2_2, NULL, 0), 2 + 2 + 2 + 4);
+  assert_int_equal(lance_schema_columns(again, FORMAT_2_0, NULL, 0), 4 + 4 + 4 + 4);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(types_print_as_they_were),   TEST(types_refused),
-      TEST(trees_are_put_together),     TEST(ids_may_repeat),
-      TEST(broken_trees_refused),       TEST(unknown_fields_survive),
-      TEST(arrow_schemas_are_numbered), TEST(arrow_schemas_refused),
+      TEST(types_print_as_they_were),
+      TEST(types_refused),
+      TEST(trees_are_put_together),
+      TEST(ids_may_repeat),
+      TEST(broken_trees_refused),
+      TEST(unknown_fields_survive),
+      TEST(arrow_schemas_are_numbered),
+      TEST(arrow_schemas_refused),
+      TEST(nested_schemas),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
