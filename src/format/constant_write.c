@@ -1,85 +1,94 @@
 /*
- * Pages without a value for each row (lance-file-format 7.3): all rows null, lists that are all
+ * Pages without a value for each row (lance-file-format 7.3): all values null, lists that are all
  * null or empty, and pages whose valid values are all the same.
+ *
+ * A single layer of which everything is null needs no levels. Else the levels of a page without
+ * values are packed in version 2.2, which says how many there are; all others are numbers of 16
+ * bits.
  */
 #include "format/page_write_private.h"
 
 /* Values of at most this size stand in the layout message. */
 enum { MAX_INLINE = 32 };
 
-static glv_status write_layout(Lance__Encodings21__ConstantLayout *constant, page_output *out,
-                               glv_error *err) {
+static glv_status write_layout(const page_input *in, Lance__Encodings21__ConstantLayout *constant,
+                               page_output *out, glv_error *err) {
   layout_message layout;
   lance__encodings21__page_layout__init(&layout);
   layout.layout_case = LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_CONSTANT;
   layout.constant = constant;
-  return page_output_layout(out, constant->layers != NULL ? &layout : NULL, err);
+  constant->layers = in->levels.layers;
+  constant->n_layers = in->levels.layer_count;
+  return page_output_layout(out, &layout, err);
 }
 
-glv_status constant_write_null(const page_input *in, page_output *out, glv_error *err) {
-  (void)in;
-  Lance__Encodings21__ConstantLayout constant;
-  lance__encodings21__constant_layout__init(&constant);
-  constant.layers = layout_item_layer(&out->messages, true);
-  constant.n_layers = 1;
-  return write_layout(&constant, out, err);
-}
+/* ---- levels ---- */
 
-/* ---- lists without items ---- */
-
-static bool list_is_empty(const page_run *r, unsigned offset_width, size_t row) {
-  if (offset_width == 8) {
-    const int64_t *offsets = (const void *)r->values;
-    return offsets[row] == offsets[row + 1];
-  }
-  const int32_t *offsets = (const void *)r->values;
-  return offsets[row] == offsets[row + 1];
-}
-
-/* One definition level a row: null_level or empty_level. */
-static glv_status list_levels(const page_input *in, uint16_t null_level, uint16_t empty_level,
-                              uint8_t *ret, glv_error *err) {
+/* The definition levels of the whole page as 16-bit numbers. */
+static void copy_def(const page_input *in, uint16_t *ret) {
   page_cursor c = page_cursor_at_start(in);
-  size_t done = 0;
-  while (done < in->rows) {
-    const page_run *r;
-    size_t row;
-    const size_t span = page_cursor_span(&c, in->rows - done, &r, &row);
-    for (size_t i = 0; i < span; i++) {
-      const bool is_null =
-          r->validity != NULL && !bit_get(r->validity, r->validity_first + row + i);
-      if (!is_null && !list_is_empty(r, in->leaf->offset_width, row + i)) {
-        return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which cannot be written yet",
-                    in->leaf->name, TYPE_TEXT(in->leaf->type));
-      }
-      store_le16(ret + (done + i) * 2, is_null ? null_level : empty_level);
-    }
-    done += span;
+  const size_t entries = in->levels.entries;
+  for (size_t done = 0; done < entries;) {
+    uint16_t scratch[CHUNK_MAX_VALUES];
+    const size_t count = size_min(CHUNK_MAX_VALUES, entries - done);
+    memcpy(ret + done, page_next_def(&c, done, count, scratch), count * sizeof *ret);
+    done += count;
+  }
+}
+
+static glv_status write_raw_levels(const page_input *in, page_output *out, glv_error *err) {
+  const page_levels *l = &in->levels;
+  const size_t size = l->entries * sizeof(uint16_t);
+  uint8_t *at;
+  TRY(page_output_reserve(out, 2 * size + PAGE_MAX_GAPS, err));
+  TRY(page_output_add(out, l->max_rep != 0 ? size : 0, &at, err));
+  if (l->max_rep != 0) {
+    memcpy(at, l->rep, size);
+  }
+  TRY(page_output_add(out, l->max_def != 0 ? size : 0, &at, err));
+  if (l->max_def != 0) {
+    copy_def(in, (uint16_t *)(void *)at);
   }
   return GLV_OK;
 }
 
-/* Levels from the inside out: the items have none, nulls come before empties. */
-glv_status constant_write_lists(const page_input *in, page_output *out, glv_error *err) {
-  const bool has_nulls = in->null_count != 0;
-  const bool has_empty = in->null_count != in->rows;
-  Lance__Encodings21__RepDefLayer layers[2] = {
-      LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_ALL_VALID_ITEM,
-      !has_nulls  ? LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_EMPTYABLE_LIST
-      : has_empty ? LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULL_AND_EMPTY_LIST
-                  : LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULLABLE_LIST};
-  uint8_t *levels;
-  TRY(page_output_add(out, in->rows * 2, &levels, err));
-  for (size_t i = 0; i < in->rows; i++) {
-    store_le16(levels + i * 2, 1); /* each row begins a list */
+static glv_status pack_levels(const uint16_t *levels, size_t count, unsigned most, page_output *out,
+                              encoding_message **ret_how, glv_error *err) {
+  const unsigned width = 32u - (unsigned)__builtin_clz(most);
+  uint8_t *at;
+  TRY(page_output_add(out, levels_size(count, width), &at, err));
+  levels_write(levels, count, width, at);
+  *ret_how = levels_encoding(&out->messages, count, width);
+  return *ret_how != NULL ? GLV_OK : error_nomem(err, sizeof **ret_how);
+}
+
+/* in->levels.def is set: this is not a page of one layer. */
+static glv_status write_packed_levels(const page_input *in,
+                                      Lance__Encodings21__ConstantLayout *constant,
+                                      page_output *out, glv_error *err) {
+  const page_levels *l = &in->levels;
+  uint8_t *at;
+  if (l->max_rep != 0) {
+    TRY(pack_levels(l->rep, l->entries, l->max_rep, out, &constant->rep_compression, err));
+    constant->num_rep_values = l->entries;
+  } else {
+    TRY(page_output_add(out, 0, &at, err));
   }
-  TRY(page_output_add(out, in->rows * 2, &levels, err));
-  TRY(list_levels(in, 1, has_nulls ? 2 : 1, levels, err));
+  if (l->def == NULL) {
+    return page_output_add(out, 0, &at, err);
+  }
+  constant->num_def_values = l->entries;
+  return pack_levels(l->def, l->entries, l->max_def, out, &constant->def_compression, err);
+}
+
+glv_status constant_write_null(const page_input *in, page_output *out, glv_error *err) {
   Lance__Encodings21__ConstantLayout constant;
   lance__encodings21__constant_layout__init(&constant);
-  constant.layers = layers;
-  constant.n_layers = 2;
-  return write_layout(&constant, out, err);
+  if (in->levels.layer_count > 1) {
+    const bool is_packed = in->leaf->version >= FORMAT_2_2 && in->levels.def != NULL;
+    TRY(is_packed ? write_packed_levels(in, &constant, out, err) : write_raw_levels(in, out, err));
+  }
+  return write_layout(in, &constant, out, err);
 }
 
 /* ---- one value ---- */
@@ -106,9 +115,9 @@ static bool is_same(struct common *c, const uint8_t *value, size_t size) {
 static bool same_fixed(const page_run *r, size_t width, struct common *c) {
   if (r->validity == NULL) {
     return is_same(c, r->values, width) &&
-           memcmp(r->values, r->values + width, (r->rows - 1) * width) == 0;
+           memcmp(r->values, r->values + width, (r->count - 1) * width) == 0;
   }
-  for (size_t i = 0; i < r->rows; i++) {
+  for (size_t i = 0; i < r->count; i++) {
     if (bit_get(r->validity, r->validity_first + i) && !is_same(c, r->values + i * width, width)) {
       return false;
     }
@@ -117,7 +126,7 @@ static bool same_fixed(const page_run *r, size_t width, struct common *c) {
 }
 
 static bool same_bits(const page_run *r, struct common *c) {
-  for (size_t i = 0; i < r->rows; i++) {
+  for (size_t i = 0; i < r->count; i++) {
     const uint8_t value = bit_get(r->values, r->bits_first + i);
     if (!is_same(c, &value, 1)) {
       return false;
@@ -129,7 +138,7 @@ static bool same_bits(const page_run *r, struct common *c) {
 static bool find_common(const page_input *in, struct common *c) {
   for (size_t i = 0; i < in->run_count; i++) {
     const page_run *r = &in->runs[i];
-    if (r->rows == 0) {
+    if (r->count == 0) {
       continue;
     }
     if (in->leaf->form == LEAF_BITS ? !same_bits(r, c) : !same_fixed(r, in->leaf->width, c)) {
@@ -143,26 +152,14 @@ static bool find_common(const page_input *in, struct common *c) {
  */
 static bool may_pay(const page_input *in) {
   const page_leaf *leaf = in->leaf;
-  if (leaf->is_vector || (leaf->form != LEAF_BITS && leaf->form != LEAF_FIXED) ||
-      leaf->width > MAX_INLINE) {
+  if (leaf->version < FORMAT_2_2 || leaf->depth != 0 || leaf->is_dictionary || leaf->is_packed ||
+      (leaf->form != LEAF_BITS && leaf->form != LEAF_FIXED) || leaf->width > MAX_INLINE) {
     return false;
   }
-  return in->null_count == 0 || (leaf->pack_bits == 0 && leaf->width > 2);
-}
-
-static glv_status write_levels(const page_input *in, page_output *out, glv_error *err) {
-  uint8_t *at;
-  TRY(page_output_add(out, 0, &at, err)); /* no repetition levels */
-  TRY(page_output_add(out, in->rows * 2, &at, err));
-  page_cursor c = page_cursor_at_start(in);
-  for (size_t done = 0; done < in->rows;) {
-    uint16_t levels[CHUNK_MAX_VALUES];
-    const size_t count = size_min(CHUNK_MAX_VALUES, in->rows - done);
-    page_next_levels(&c, count, levels);
-    memcpy(at + done * 2, levels, count * 2);
-    done += count;
+  if (in->levels.max_rep != 0) {
+    return false;
   }
-  return GLV_OK;
+  return in->levels.max_def == 0 || (leaf->pack_bits == 0 && leaf->width > 2);
 }
 
 glv_status constant_try(const page_input *in, page_output *out, bool *ret_done, glv_error *err) {
@@ -176,10 +173,8 @@ glv_status constant_try(const page_input *in, page_output *out, bool *ret_done, 
   constant.opt_inline_value_case =
       LANCE__ENCODINGS21__CONSTANT_LAYOUT__OPT_INLINE_VALUE_INLINE_VALUE;
   constant.inline_value = (ProtobufCBinaryData){common.size, common.value};
-  constant.layers = layout_item_layer(&out->messages, in->null_count != 0);
-  constant.n_layers = 1;
-  if (in->null_count != 0) {
-    TRY(write_levels(in, out, err));
+  if (in->levels.max_def != 0) {
+    TRY(write_raw_levels(in, out, err));
   }
-  return write_layout(&constant, out, err);
+  return write_layout(in, &constant, out, err);
 }

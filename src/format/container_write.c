@@ -14,7 +14,7 @@
 #include "pb/lance_file_v2.pb-c.h"
 #include "pb/pb.h"
 
-enum { FOOTER_BYTES = 40, MAJOR = 2, MINOR = 2, TABLE_ENTRY = 16, MAGIC = 0x434E414C /* LANC */ };
+enum { FOOTER_BYTES = 40, TABLE_ENTRY = 16, MAGIC = 0x434E414C /* LANC */ };
 
 glv_status container_write(file_writer *w, const void *data, size_t size, glv_error *err) {
   if (size == 0) {
@@ -111,7 +111,7 @@ static glv_status make_page(arena *a, page_record *p, Lance__File__V2__Page **re
   page->buffer_offsets = p->offsets;
   page->buffer_sizes = p->sizes;
   page->n_buffer_offsets = page->n_buffer_sizes = p->buffer_count;
-  page->length = p->rows;
+  page->length = p->length;
   page->priority = p->first_row;
   *ret = page;
   return make_encoding(a, url, p->layout, &page->encoding, err);
@@ -180,8 +180,8 @@ static glv_status add_footer(struct tail *t, glv_error *err) {
   store_le64(footer + 16, t->global_table_at);
   store_le32(footer + 24, (uint32_t)t->w->global_count + 1);
   store_le32(footer + 28, (uint32_t)t->w->column_count);
-  store_le16(footer + 32, MAJOR);
-  store_le16(footer + 34, MINOR);
+  store_le16(footer + 32, (uint16_t)(t->w->version / 10));
+  store_le16(footer + 34, (uint16_t)(t->w->version % 10));
   store_le32(footer + 36, MAGIC);
   return buf_append(&t->bytes, footer, sizeof footer, err);
 }

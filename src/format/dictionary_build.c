@@ -50,12 +50,12 @@ void dictionary_dispose(dictionary *d) {
 static glv_status init(const page_input *in, dictionary *d, glv_error *err) {
   *d = (dictionary){.env = in->env, .slot_count = FIRST_SLOTS};
   buf_init(&d->text, in->env, MOST_TEXT + 1);
-  d->most = size_min(in->rows / 2, MOST_VALUES);
-  d->steps = (uint64_t)in->rows * STEPS_PER_ROW;
+  d->most = size_min(in->count / 2, MOST_VALUES);
+  d->steps = (uint64_t)in->count * STEPS_PER_ROW;
   d->slots = mem_calloc(in->env, d->slot_count, sizeof *d->slots);
-  d->numbers = mem_calloc(in->env, in->rows, sizeof *d->numbers);
+  d->numbers = mem_calloc(in->env, in->count, sizeof *d->numbers);
   if (d->slots == NULL || d->numbers == NULL) {
-    return error_nomem(err, in->rows * sizeof *d->numbers);
+    return error_nomem(err, in->count * sizeof *d->numbers);
   }
   TRY(vec_reserve(d->env, &d->keys, &d->key_capacity, 1, sizeof *d->keys, err));
   d->keys[0] = (text_key){0, (uint64_t)TAG_NONE << TAG_SHIFT};
@@ -241,7 +241,7 @@ static glv_status settle(dictionary *d, struct group *g, bool *ret_fits, glv_err
 static glv_status add_run(dictionary *d, struct group *g, const page_run *r, unsigned offset_width,
                           uint32_t *numbers, bool *ret_fits, glv_error *err) {
   glv_status status = GLV_OK;
-  for (size_t row = 0; status == GLV_OK && *ret_fits && row < r->rows; row++) {
+  for (size_t row = 0; status == GLV_OK && *ret_fits && row < r->count; row++) {
     if (page_run_is_valid(r, row)) {
       g->values[g->count] = page_run_text(r, offset_width, row);
       g->ret[g->count++] = &numbers[row];
@@ -261,7 +261,7 @@ glv_status dictionary_build(const page_input *in, dictionary *ret, bool *ret_fit
   for (size_t i = 0; *ret_fits && i < in->run_count; i++) {
     const page_run *r = &in->runs[i];
     TRY(add_run(ret, &g, r, in->leaf->offset_width, numbers, ret_fits, err));
-    numbers += r->rows;
+    numbers += r->count;
   }
   return *ret_fits ? settle(ret, &g, ret_fits, err) : GLV_OK;
 }

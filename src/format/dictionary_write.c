@@ -1,12 +1,13 @@
 /*
- * Dictionary pages of text (lance-file-format 11.4): the distinct values of the page in order of
- * appearance as one block, and for every row the number of its value, packed.
+ * Dictionary pages (lance-file-format 11.4): the distinct values as one block, and for every value
+ * of the page its number, packed. Text is looked through for such values; columns of a dictionary
+ * type bring theirs along.
  */
 #include "format/bitpack_pack_private.h"
 #include "format/dictionary_build_private.h"
 #include "format/page_write_private.h"
 
-enum { FEWEST_ROWS = 100 };
+enum { FEWEST_VALUES = 100 };
 
 /* ---- the block ---- */
 
@@ -64,8 +65,20 @@ static uint64_t numbers_size(const dictionary *d, size_t rows) {
 
 static bool pays(const dictionary *d, const page_input *in, uint64_t text_bytes) {
   const unsigned offset_width = in->leaf->offset_width;
-  const uint64_t plain = text_bytes + (uint64_t)offset_width * (in->rows + 1);
-  return (block_size(d, offset_width) + numbers_size(d, in->rows)) * 5 < plain * 4;
+  const uint64_t plain = text_bytes + (uint64_t)offset_width * (in->count + 1);
+  return (block_size(d, offset_width) + numbers_size(d, in->count)) * 5 < plain * 4;
+}
+
+/* Sets the dictionary of a page: a block of which `how` says how it is coded, compressed when that
+ * pays. */
+static glv_status set_dictionary(mini_page *m, buf *block, encoding_message *how, size_t count,
+                                 page_output *out, glv_error *err) {
+  bool is_squeezed;
+  TRY(squeeze(block, &is_squeezed, err));
+  m->dictionary = is_squeezed ? encoding_general(&out->messages, COMPRESS_LZ4, how) : how;
+  m->dictionary_items = count;
+  m->dictionary_block = buf_str(block);
+  return m->dictionary != NULL ? GLV_OK : error_nomem(err, sizeof *m->dictionary);
 }
 
 static glv_status write_page(const page_input *in, dictionary *d, page_output *out,
@@ -74,17 +87,9 @@ static glv_status write_page(const page_input *in, dictionary *d, page_output *o
   CLEANUP(buf_dispose) buf block;
   buf_init(&block, in->env, SIZE_MAX / 2);
   TRY(make_block(d, offset_width, &block, err));
-  mini_page m = {.in = in, .dictionary_items = d->count};
-  m.dictionary = encoding_variable(&out->messages, (uint64_t)offset_width * 8);
-  bool is_squeezed;
-  TRY(squeeze(&block, &is_squeezed, err));
-  if (is_squeezed) {
-    m.dictionary = encoding_general(&out->messages, COMPRESS_LZ4, m.dictionary);
-  }
-  if (m.dictionary == NULL) {
-    return error_nomem(err, sizeof *m.dictionary);
-  }
-  m.dictionary_block = buf_str(&block);
+  mini_page m = {.in = in};
+  encoding_message *how = encoding_variable(&out->messages, (uint64_t)offset_width * 8);
+  TRY(set_dictionary(&m, &block, how, d->count, out, err));
   const unsigned bits = number_bits(d->count);
   value_source numbers = {.numbers = d->numbers, .bits = bits, .width = bits / 8};
   return fixed_write_values(&m, &numbers, true, out, err);
@@ -93,7 +98,7 @@ static glv_status write_page(const page_input *in, dictionary *d, page_output *o
 glv_status dictionary_try(const page_input *in, uint64_t text_bytes, page_output *out,
                           bool *ret_done, glv_error *err) {
   *ret_done = false;
-  if (in->rows < FEWEST_ROWS) {
+  if (in->count < FEWEST_VALUES) {
     return GLV_OK;
   }
   CLEANUP(dictionary_dispose) dictionary d = {.env = in->env};
@@ -105,4 +110,46 @@ glv_status dictionary_try(const page_input *in, uint64_t text_bytes, page_output
   dictionary_trim(&d);
   *ret_done = true;
   return write_page(in, &d, out, err);
+}
+
+/* ---- dictionary types ---- */
+
+/* The block of text: offsets are counted from the first value on. */
+static glv_status text_block(const array *values, unsigned offset_width, buf *out, glv_error *err) {
+  CLEANUP(dictionary_dispose) dictionary d = {.env = out->env};
+  buf_init(&d.text, out->env, SIZE_MAX / 2);
+  TRY(vec_reserve(d.env, &d.begins, &d.begin_capacity, values->length + 1, sizeof *d.begins, err));
+  for (size_t i = 0; i < values->length; i++) {
+    const str text = array_is_valid(values, i) ? array_str(values, i) : (str){0};
+    d.begins[d.count++] = (uint32_t)d.text.size;
+    TRY(buf_append(&d.text, text.data, text.size, err));
+    if (d.text.size > UINT32_MAX) {
+      return FAIL(err, GLV_E_LIMIT, "a dictionary has more than 4 GiB of text");
+    }
+  }
+  return make_block(&d, offset_width, out, err);
+}
+
+static glv_status values_block(const page_input *in, const array *values, buf *block,
+                               page_output *out, encoding_message **ret_how, glv_error *err) {
+  const type *t = in->leaf->type->children[0].type;
+  const unsigned offset_width = (unsigned)type_offset_width(t->kind);
+  if (offset_width != 0) {
+    *ret_how = encoding_variable(&out->messages, (uint64_t)offset_width * 8);
+    return text_block(values, offset_width, block, err);
+  }
+  *ret_how = encoding_flat(&out->messages, (uint64_t)type_width(t) * 8);
+  return buf_append(block, values->values, values->length * type_width(t), err);
+}
+
+glv_status dictionary_write_given(const page_input *in, page_output *out, glv_error *err) {
+  const array *values = &in->runs[0].kept.children[0];
+  CLEANUP(buf_dispose) buf block;
+  buf_init(&block, in->env, SIZE_MAX / 2);
+  encoding_message *how = NULL;
+  TRY(values_block(in, values, &block, out, &how, err));
+  mini_page m = {.in = in};
+  TRY(set_dictionary(&m, &block, how, values->length, out, err));
+  value_source source = {.bits = in->leaf->pack_bits, .width = in->leaf->width};
+  return fixed_write_values(&m, &source, true, out, err);
 }

@@ -13,6 +13,7 @@
 #include "format/file_writer.h"
 
 #include "format/file_writer_private.h"
+#include "format/shred_private.h"
 #include "io/io.h"
 
 enum {
@@ -32,7 +33,6 @@ struct page_job {
   bool is_small; /* encoded by the thread that writes it */
   size_t column;
   uint64_t first_row;
-  size_t rows;
   page_input in;
   page_output out;
   array *pieces; /* become the runs of in */
@@ -48,15 +48,6 @@ static void drop_pieces(glv_env *env, array *pieces, size_t count) {
   mem_free(env, pieces);
 }
 
-static void drop_runs(page_input *in) {
-  for (size_t i = 0; i < in->run_count; i++) {
-    array_unref(&in->runs[i].kept);
-  }
-  mem_free(in->env, in->runs);
-  in->runs = NULL;
-  in->run_count = 0;
-}
-
 static glv_status make_runs(struct page_job *job, glv_error *err) {
   page_input *in = &job->in;
   in->runs = mem_calloc(in->env, job->piece_count, sizeof *in->runs);
@@ -64,11 +55,10 @@ static glv_status make_runs(struct page_job *job, glv_error *err) {
     return error_nomem(err, job->piece_count * sizeof *in->runs);
   }
   for (size_t i = 0; i < job->piece_count; i++) {
-    page_run_init(in->leaf, &job->pieces[i], &in->runs[i]);
-    in->has_item_nulls = in->has_item_nulls || in->runs[i].item_validity != NULL;
-    in->run_count++;
+    page_run *run = &in->runs[in->run_count++];
+    TRY(page_run_init(in->env, in->leaf, &job->pieces[i], run, err));
   }
-  return GLV_OK;
+  return page_input_finish(in, err);
 }
 
 static glv_status run_job(void *context, glv_error *err) {
@@ -77,13 +67,13 @@ static glv_status run_job(void *context, glv_error *err) {
   if (status == GLV_OK) {
     status = page_encode(&job->in, &job->out, err);
   }
-  drop_runs(&job->in); /* the arrays are released as early as possible */
+  page_input_dispose(&job->in); /* the arrays are released as early as possible */
   return status;
 }
 
 static void free_job(file_writer *w, struct page_job *job) {
   drop_pieces(w->env, job->pieces, job->piece_count);
-  drop_runs(&job->in);
+  page_input_dispose(&job->in);
   page_output_dispose(&job->out);
   mem_free(w->env, job);
 }
@@ -94,7 +84,7 @@ static glv_status record_page(file_writer *w, const struct page_job *job, glv_er
   TRY(vec_reserve(w->env, &c->pages, &c->page_capacity, c->page_count + 1, sizeof *c->pages, err));
   page_record *p = &c->pages[c->page_count];
   *p = (page_record){
-      .first_row = job->first_row, .rows = job->rows, .buffer_count = out->buffer_count};
+      .first_row = job->first_row, .length = job->in.rows, .buffer_count = out->buffer_count};
   for (size_t i = 0; i < out->buffer_count; i++) {
     p->offsets[i] = w->position + out->offsets[i];
     p->sizes[i] = out->sizes[i];
@@ -166,9 +156,7 @@ static glv_status close_page(file_writer *w, size_t column, glv_error *err) {
   job->is_small = c->raw_bytes < SMALL_RAW_BYTES;
   job->column = column;
   job->first_row = c->first_row;
-  job->rows = c->rows;
-  job->in =
-      (page_input){.env = w->env, .leaf = &c->leaf, .rows = c->rows, .null_count = c->null_count};
+  job->in = (page_input){.env = w->env, .leaf = &c->leaf, .rows = c->rows * c->leaf.repeat};
   page_output_init(&job->out, w->env);
   job->pieces = c->pieces;
   job->piece_count = c->piece_count;
@@ -177,7 +165,7 @@ static glv_status close_page(file_writer *w, size_t column, glv_error *err) {
   c->piece_count = c->piece_capacity = 0;
   c->first_row += c->rows;
   c->raw_bytes = 0;
-  c->rows = c->null_count = 0;
+  c->rows = 0;
   return submit(w, job, err);
 }
 
@@ -191,8 +179,6 @@ static glv_status keep(file_writer *w, column_writer *c, const array *a, size_t 
   if (piece.type == NULL) {
     return error_nomem(err, sizeof piece);
   }
-  c->null_count += array_null_count(&piece);
-  piece.type = c->leaf.type; /* that of the batch may go with it */
   c->pieces[c->piece_count++] = piece;
   const uint64_t raw = page_leaf_raw_bytes(&c->leaf, a, first, rows);
   c->raw_bytes += raw;
@@ -201,36 +187,50 @@ static glv_status keep(file_writer *w, column_writer *c, const array *a, size_t 
   return GLV_OK;
 }
 
+static size_t full_rows(const column_writer *c) {
+  return page_leaf_page_rows(&c->leaf, PAGE_RAW_BYTES, PAGE_ROW_STEP, PAGE_MAX_ROWS);
+}
+
 /* How many of the rows from first on still belong to the page. */
 static size_t rows_for_page(const column_writer *c, const array *a, size_t first, size_t rows) {
-  const page_leaf *leaf = &c->leaf;
-  if (leaf->form == LEAF_VARIABLE) {
-    rows = size_min(rows, PAGE_MAX_ROWS - c->rows);
-    return page_leaf_rows_within(leaf, a, first, rows, PAGE_RAW_BYTES - c->raw_bytes);
+  if (page_leaf_is_even(&c->leaf)) {
+    return size_min(rows, full_rows(c) - c->rows);
   }
-  return size_min(rows, page_leaf_page_rows(leaf, PAGE_RAW_BYTES, PAGE_ROW_STEP, PAGE_MAX_ROWS) -
-                            c->rows);
+  rows = size_min(rows, PAGE_MAX_ROWS - c->rows);
+  return page_leaf_rows_within(&c->leaf, a, first, rows, PAGE_RAW_BYTES - c->raw_bytes);
 }
 
 static bool is_full(const column_writer *c) {
-  return c->leaf.form == LEAF_VARIABLE
-             ? c->raw_bytes >= PAGE_RAW_BYTES || c->rows >= PAGE_MAX_ROWS
-             : c->rows ==
-                   page_leaf_page_rows(&c->leaf, PAGE_RAW_BYTES, PAGE_ROW_STEP, PAGE_MAX_ROWS);
+  return page_leaf_is_even(&c->leaf) ? c->rows == full_rows(c)
+                                     : c->raw_bytes >= PAGE_RAW_BYTES || c->rows >= PAGE_MAX_ROWS;
+}
+
+/* A page has one dictionary. */
+static bool has_other_dictionary(const column_writer *c, const array *narrow) {
+  if (!c->leaf.is_dictionary || c->piece_count == 0) {
+    return false;
+  }
+  const array *before = &leaf_array(&c->leaf, &c->pieces[0])->children[0];
+  const array *now = &leaf_array(&c->leaf, narrow)->children[0];
+  return before->values != now->values && !array_equal(before, now);
 }
 
 static glv_status take_column(file_writer *w, size_t column, const array *a, glv_error *err) {
   column_writer *c = &w->columns[column];
-  glv_status status = GLV_OK;
-  for (size_t first = 0; status == GLV_OK && first < a->length;) {
-    const size_t rows = rows_for_page(c, a, first, a->length - first);
-    status = keep(w, c, a, first, rows, err);
+  CLEANUP(array_unref) array narrow = {0};
+  TRY(leaf_narrow(w->env, &c->leaf, a, &narrow, err));
+  if (has_other_dictionary(c, &narrow)) {
+    TRY(close_page(w, column, err));
+  }
+  for (size_t first = 0; first < a->length;) {
+    const size_t rows = rows_for_page(c, &narrow, first, a->length - first);
+    TRY(keep(w, c, &narrow, first, rows, err));
     first += rows;
-    if (status == GLV_OK && is_full(c)) {
-      status = close_page(w, column, err);
+    if (is_full(c)) {
+      TRY(close_page(w, column, err));
     }
   }
-  return status;
+  return GLV_OK;
 }
 
 static size_t fullest_column(const file_writer *w) {
@@ -241,58 +241,36 @@ static size_t fullest_column(const file_writer *w) {
   return fullest;
 }
 
-static type_kind stored_kind(type_kind kind) {
-  return kind == TYPE_UTF8_VIEW ? TYPE_UTF8 : kind == TYPE_BINARY_VIEW ? TYPE_BINARY : kind;
-}
-
-/* Names of children do not matter, and views have the layout of plain text in arrays. Types that
- * can be written have at most one child on each level. */
-static bool fits(const type *stored, const type *given) {
-  while (stored->child_count == 1) {
-    if (given->child_count != 1 || stored->kind != given->kind || stored->width != given->width) {
-      return false;
-    }
-    stored = stored->children[0].type;
-    given = given->children[0].type;
-  }
-  const bool is_text = type_is_string(stored->kind) || type_is_binary(stored->kind);
-  return type_equal(stored, given) ||
-         (is_text && stored_kind(stored->kind) == stored_kind(given->kind));
-}
-
-static glv_status check_column(const column_writer *c, const array *a, size_t rows,
-                               glv_error *err) {
+static glv_status check_column(const field *f, const array *a, size_t rows, glv_error *err) {
   if (a->type == NULL) {
-    return FAIL(err, GLV_E_SCHEMA, "column '%s' is missing from the data", c->leaf.name);
+    return FAIL(err, GLV_E_SCHEMA, "column '%s' is missing from the data", f->name);
   }
-  if (!fits(c->leaf.type, a->type)) {
+  if (!type_is_storable(a->type, f->type)) {
     char given[TYPE_TEXT_SIZE] = {0};
-    return FAIL(err, GLV_E_SCHEMA, "column '%s' has type %s, but the data has type %s",
-                c->leaf.name, TYPE_TEXT(c->leaf.type), type_text(a->type, given, sizeof given));
+    return FAIL(err, GLV_E_SCHEMA, "column '%s' has type %s, but the data has type %s", f->name,
+                TYPE_TEXT(f->type), type_text(a->type, given, sizeof given));
   }
   if (a->length != rows) {
-    return FAIL(err, GLV_E_SCHEMA, "column '%s' has %zu values in a batch of %zu rows",
-                c->leaf.name, a->length, rows);
+    return FAIL(err, GLV_E_SCHEMA, "column '%s' has %zu values in a batch of %zu rows", f->name,
+                a->length, rows);
   }
-  if (!c->is_nullable && array_has_nulls(a)) {
-    return FAIL(err, GLV_E_SCHEMA,
-                "The field `%s` contained null values even though the field is marked non-null "
-                "in the schema",
-                c->leaf.name);
+  if (!f->nullable && f->type->kind != TYPE_NULL && array_has_nulls(a)) {
+    return shred_refuse_nulls(f->name, err); /* below the top level this is found by shred */
   }
   return GLV_OK;
 }
 
 glv_status file_writer_write(file_writer *w, const batch *b, glv_error *err) {
-  if (b->column_count != w->column_count) {
+  const lance_schema *s = w->schema;
+  if (b->column_count != s->field_count) {
     return FAIL(err, GLV_E_SCHEMA, "the data has %zu columns, the schema %zu", b->column_count,
-                w->column_count);
+                s->field_count);
+  }
+  for (size_t i = 0; i < s->field_count; i++) {
+    TRY(check_column(&s->fields[i].arrow, &b->columns[i], b->length, err));
   }
   for (size_t i = 0; i < w->column_count; i++) {
-    TRY(check_column(&w->columns[i], &b->columns[i], b->length, err));
-  }
-  for (size_t i = 0; i < w->column_count; i++) {
-    TRY(take_column(w, i, &b->columns[i], err));
+    TRY(take_column(w, i, &b->columns[w->columns[i].field], err));
   }
   w->rows += b->length;
   while (w->raw_bytes > WAITING_RAW_BYTES) {
@@ -340,21 +318,18 @@ void file_writer_discard(file_writer *w) {
 static void discard_writer(file_writer **w) { file_writer_discard(*w); }
 
 static glv_status init_columns(file_writer *w, glv_error *err) {
-  w->columns = mem_calloc(w->env, w->schema->field_count, sizeof *w->columns);
+  leaf_column *leaves;
+  size_t count;
+  TRY(leaf_columns_of(&w->records, w->schema, w->version, &leaves, &count, err));
+  w->columns = mem_calloc(w->env, count, sizeof *w->columns);
   if (w->columns == NULL) {
-    return error_nomem(err, w->schema->field_count * sizeof *w->columns);
+    return error_nomem(err, count * sizeof *w->columns);
   }
-  for (size_t i = 0; i < w->schema->field_count; i++) {
-    const lance_field *f = &w->schema->fields[i];
-    column_writer *c = &w->columns[i];
-    if (!f->is_supported || f->arrow.type == NULL) {
-      return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which cannot be written yet",
-                  f->arrow.name, f->logical_type);
-    }
-    TRY(page_leaf_init(&f->arrow, &c->leaf, err));
-    c->is_nullable = f->arrow.nullable;
-    w->column_count++;
+  for (size_t i = 0; i < count; i++) {
+    w->columns[i].field = leaves[i].field;
+    w->columns[i].leaf = leaves[i].leaf;
   }
+  w->column_count = count;
   return GLV_OK;
 }
 
@@ -363,7 +338,8 @@ static glv_status choose_summary(file_writer *w, glv_error *err) {
   if (leaf == SIZE_MAX) {
     return GLV_OK;
   }
-  if (leaf >= w->column_count || w->columns[leaf].leaf.type->kind != TYPE_UINT64) {
+  if (leaf >= w->column_count || w->columns[leaf].leaf.type->kind != TYPE_UINT64 ||
+      w->columns[leaf].leaf.step_count != 0) {
     return FAIL(err, GLV_E_INVALID_INPUT,
                 "column %zu of the file cannot be summarised: it is not "
                 "of type uint64",
@@ -377,9 +353,10 @@ static size_t clamp_jobs(size_t threads) { return size_min(size_max(threads, MIN
 
 glv_status file_writer_new(glv_env *env, void *dir, const char *name, const lance_schema *s,
                            const file_writer_options *options, file_writer **ret, glv_error *err) {
-  if (options->version != 0 && options->version != FORMAT_2_2) {
+  const format_version version = options->version != 0 ? options->version : FORMAT_2_2;
+  if (version != FORMAT_2_1 && version != FORMAT_2_2) {
     return FAIL(err, GLV_E_UNSUPPORTED, "data files of version %s cannot be written yet",
-                format_version_text(options->version));
+                format_version_text(version));
   }
   CLEANUP(discard_writer) file_writer *w = mem_zalloc(env, sizeof *w);
   if (w == NULL) {
@@ -389,6 +366,7 @@ glv_status file_writer_new(glv_env *env, void *dir, const char *name, const lanc
   w->dir = dir;
   w->schema = s;
   w->options = *options;
+  w->version = version;
   w->job_limit = clamp_jobs(env_threads(env));
   w->summary.view.sorted = true;
   arena_init(&w->records, env);
@@ -434,8 +412,11 @@ glv_status file_writer_finish(file_writer *w, file_written *ret, glv_error *err)
     }
   }
   if (status == GLV_OK) {
-    *ret = (file_written){
-        .rows = w->rows, .size_bytes = w->position, .major = 2, .minor = 2, .file = kept};
+    *ret = (file_written){.rows = w->rows,
+                          .size_bytes = w->position,
+                          .major = (uint32_t)w->version / 10,
+                          .minor = (uint32_t)w->version % 10,
+                          .file = kept};
   }
   file_writer_discard(w);
   return status;

@@ -12,10 +12,16 @@
 
 typedef struct file_writer file_writer;
 
+/**
+ * True when arrays of type `given` can be stored in a field of type `stored` as they are: types of
+ * the same structure. Names of children count for structs only; views count as what they view.
+ */
+bool type_is_storable(const type *given, const type *stored);
+
 typedef struct file_writer_options {
   format_version version; /* 0 = FORMAT_2_2 */
-  /** Column (index among the leaves) whose per-chunk first row, minimum and maximum are collected:
-   * a uint64 column, or SIZE_MAX. */
+  /** Column (index among the leaves, a top-level field) whose per-chunk first row, minimum and
+   * maximum are collected: a uint64 column, or SIZE_MAX. */
   size_t summary_leaf;
   /** Called before the footer to make user global buffers; may be NULL. summary: see
    * file_writer_summary. */

@@ -13,7 +13,7 @@
 /** A page in the file. */
 typedef struct page_record {
   uint64_t first_row;
-  uint64_t rows;
+  uint64_t length; /* as the file says: rows, or items of fixed-size lists of structs */
   size_t buffer_count;
   uint64_t offsets[PAGE_MAX_BUFFERS];
   uint64_t sizes[PAGE_MAX_BUFFERS];
@@ -22,14 +22,13 @@ typedef struct page_record {
 
 /** A column: the rows that wait for a page, and the pages that are written. */
 typedef struct column_writer {
+  size_t field; /* index of its top-level field */
   page_leaf leaf;
-  bool is_nullable;
-  array *pieces; /* references */
+  array *pieces; /* narrowed to the leaf, owned */
   size_t piece_count;
   size_t piece_capacity;
   uint64_t raw_bytes;
   size_t rows;
-  size_t null_count;
   uint64_t first_row; /* of the rows that wait */
   page_record *pages;
   size_t page_count;
@@ -60,6 +59,7 @@ struct file_writer {
   void *file; /* NULL once closed */
   const lance_schema *schema;
   file_writer_options options;
+  format_version version;
   arena records; /* what is kept until the end */
   uint64_t position;
   uint64_t rows;

@@ -10,7 +10,7 @@
 #include "format/bitpack_pack_private.h"
 #include "format/page_write_private.h"
 
-enum { FLAT_CHUNK_BITS = 32 * 1024 * 8 };
+enum { FLAT_CHUNK_BITS = 32 * 1024 * 8, SMALL_FLAT_CHUNK_BITS = FLAT_CHUNK_BITS / 2 };
 
 /* ---- where values come from ---- */
 
@@ -66,9 +66,9 @@ static void packing_fill(void *context, const mini_chunk *c, uint8_t *const *ret
   struct packing *p = context;
   value_source *s = p->source;
   scratch_group group;
-  const uint8_t *values = value_source_next(s, c->rows, group.bytes);
-  if (c->rows < BITPACK_GROUP) {
-    const size_t size = c->rows * s->width;
+  const uint8_t *values = value_source_next(s, c->count, group.bytes);
+  if (c->count < BITPACK_GROUP) {
+    const size_t size = c->count * s->width;
     if (values != group.bytes) {
       memcpy(group.bytes, values, size);
     }
@@ -86,8 +86,8 @@ static uint64_t measure_packed(struct packing *p, mini_chunk *chunks, size_t cou
   packing_start(p);
   for (size_t i = 0; i < count; i++) {
     scratch_group group;
-    const uint8_t *values = value_source_next(p->source, chunks[i].rows, group.bytes);
-    const unsigned width = bitpack_width(bitpack_union(p->source->bits, values, chunks[i].rows));
+    const uint8_t *values = value_source_next(p->source, chunks[i].count, group.bytes);
+    const unsigned width = bitpack_width(bitpack_union(p->source->bits, values, chunks[i].count));
     chunks[i].sizes[0] = (uint32_t)packed_size(p->source, width);
     total += chunks[i].sizes[0];
   }
@@ -97,11 +97,8 @@ static uint64_t measure_packed(struct packing *p, mini_chunk *chunks, size_t cou
 static glv_status try_packed(mini_page *m, value_source *s, page_output *out, bool *ret_done,
                              glv_error *err) {
   struct packing p = {m->in, s};
-  m->chunks = mini_chunks_new(m->in->env, m->in->rows, BITPACK_GROUP, &m->chunk_count);
-  if (m->chunks == NULL) {
-    return error_nomem(err, m->chunk_count * sizeof *m->chunks);
-  }
-  const uint64_t raw = (uint64_t)m->in->rows * s->width;
+  TRY(mini_chunks_new(m->in, BITPACK_GROUP, &m->chunks, &m->chunk_count, err));
+  const uint64_t raw = (uint64_t)m->in->count * s->width;
   *ret_done = measure_packed(&p, m->chunks, m->chunk_count) <= raw / 8 * 7;
   glv_status status = GLV_OK;
   if (*ret_done) {
@@ -121,60 +118,75 @@ static glv_status try_packed(mini_page *m, value_source *s, page_output *out, bo
 
 struct flat {
   const page_input *in;
-  value_source *source; /* NULL: bits */
-  page_cursor bits;     /* of LEAF_BITS */
-  page_cursor validity; /* of items */
-  bool has_item_validity;
+  value_source *source;              /* NULL: bits */
+  page_cursor bits;                  /* of LEAF_BITS */
+  page_cursor validity[SHAPE_DEPTH]; /* of items */
+  bool has_item_nulls;               /* they are stored: values are not numbers of a dictionary */
 };
 
 static void flat_start(void *context) {
   struct flat *f = context;
-  f->bits = f->validity = page_cursor_at_start(f->in);
+  f->bits = page_cursor_at_start(f->in);
+  for (size_t i = 0; i < f->in->leaf->depth; i++) {
+    f->validity[i] = f->bits;
+  }
   if (f->source != NULL) {
     value_source_start(f->source, f->in);
   }
 }
 
+static bool stores_validity(const struct flat *f, size_t level) {
+  return f->has_item_nulls && f->in->has_item_nulls[level];
+}
+
 static void flat_fill(void *context, const mini_chunk *c, uint8_t *const *ret) {
   struct flat *f = context;
-  uint8_t *data = ret[0];
-  if (f->has_item_validity) {
-    page_next_item_validity(&f->validity, c->rows, ret[0]);
-    data = ret[1];
+  for (size_t i = 0; i < f->in->leaf->depth; i++) {
+    if (stores_validity(f, i)) {
+      page_next_item_validity(&f->validity[i], i, c->count, *ret++);
+    }
   }
+  uint8_t *data = *ret;
   if (f->source == NULL) {
-    page_next_bits(&f->bits, c->rows, data);
+    page_next_bits(&f->bits, c->count, data);
     return;
   }
-  const uint8_t *values = value_source_next(f->source, c->rows, data);
+  const uint8_t *values = value_source_next(f->source, c->count, data);
   if (values != data) {
-    memcpy(data, values, c->rows * f->source->width);
+    memcpy(data, values, c->count * f->source->width);
   }
 }
 
-/* Largest power of two of rows that a chunk may hold. */
-static size_t flat_chunk_rows(uint64_t row_bits) {
-  size_t rows = 2;
-  while (rows * 2 <= CHUNK_MAX_VALUES && rows * 2 * row_bits <= FLAT_CHUNK_BITS) {
-    rows *= 2;
+/* Largest power of two of values that a chunk may hold. */
+static size_t flat_chunk_values(const page_leaf *leaf, uint64_t value_bits) {
+  const uint64_t most = leaf->version >= FORMAT_2_2 ? FLAT_CHUNK_BITS : SMALL_FLAT_CHUNK_BITS;
+  size_t values = 2;
+  while (values * 2 <= CHUNK_MAX_VALUES && values * 2 * value_bits <= most) {
+    values *= 2;
   }
-  return rows;
+  return values;
 }
 
-static glv_status write_flat(mini_page *m, struct flat *f, uint64_t row_bits,
-                             encoding_message *values, page_output *out, glv_error *err) {
-  const size_t step = flat_chunk_rows(row_bits);
-  m->chunks = mini_chunks_new(m->in->env, m->in->rows, step, &m->chunk_count);
-  if (m->chunks == NULL) {
-    return error_nomem(err, m->chunk_count * sizeof *m->chunks);
-  }
-  m->buffer_count = f->has_item_validity ? 2 : 1;
-  for (size_t i = 0; i < m->chunk_count; i++) {
-    mini_chunk *c = &m->chunks[i];
-    c->sizes[m->buffer_count - 1] = (uint32_t)((c->rows * row_bits + 7) / 8);
-    if (f->has_item_validity) {
-      c->sizes[0] = (uint32_t)bits_size(c->rows * m->in->leaf->items);
+static void size_flat_chunk(const struct flat *f, uint64_t value_bits, mini_chunk *c) {
+  size_t buffers = 0;
+  for (size_t i = 0; i < f->in->leaf->depth; i++) {
+    if (stores_validity(f, i)) {
+      c->sizes[buffers++] = (uint32_t)bits_size(c->count * f->in->leaf->row_items[i]);
     }
+  }
+  c->sizes[buffers] = (uint32_t)((c->count * value_bits + 7) / 8);
+}
+
+static glv_status write_flat(mini_page *m, struct flat *f, uint64_t value_bits,
+                             encoding_message *values, page_output *out, glv_error *err) {
+  const size_t step = flat_chunk_values(m->in->leaf, value_bits);
+  TRY(mini_chunks_new(m->in, step, &m->chunks, &m->chunk_count, err));
+  m->buffer_count = 1;
+  for (size_t i = 0; i < m->in->leaf->depth; i++) {
+    m->buffer_count += stores_validity(f, i);
+  }
+  for (size_t i = 0; i < m->chunk_count; i++) {
+    size_flat_chunk(f, value_bits, &m->chunks[i]);
   }
   m->values = values;
   m->start = flat_start;
@@ -198,8 +210,8 @@ glv_status fixed_write_values(mini_page *m, value_source *s, bool may_pack, page
   struct flat f = {.in = m->in, .source = s};
   encoding_message *values = encoding_flat(&out->messages, s->bits);
   if (s->numbers == NULL) {
-    f.has_item_validity = m->in->has_item_nulls;
-    values = encoding_of_leaf(&out->messages, m->in->leaf, f.has_item_validity);
+    f.has_item_nulls = true;
+    values = encoding_of_values(&out->messages, m->in);
   }
   return write_flat(m, &f, (uint64_t)s->width * 8, values, out, err);
 }
@@ -208,9 +220,8 @@ glv_status fixed_write(const page_input *in, page_output *out, glv_error *err) {
   const page_leaf *leaf = in->leaf;
   mini_page m = {.in = in};
   if (leaf->form == LEAF_BITS) {
-    struct flat f = {.in = in, .has_item_validity = in->has_item_nulls};
-    return write_flat(&m, &f, leaf->items,
-                      encoding_of_leaf(&out->messages, leaf, in->has_item_nulls), out, err);
+    struct flat f = {.in = in, .has_item_nulls = true};
+    return write_flat(&m, &f, leaf->items, encoding_of_values(&out->messages, in), out, err);
   }
   value_source s = {.bits = leaf->pack_bits, .width = leaf->width};
   return fixed_write_values(&m, &s, leaf->pack_bits != 0, out, err);

@@ -4,11 +4,12 @@
  *
  * A page is closed at 8 MiB of raw values (11.1). Raw size counts values and offsets, not validity:
  * pages of fixed-width columns then hold a round number of rows, so that no chunk but the last of
- * the file is cut short.
+ * the file is cut short. Rows with lists count two levels for each of their items.
  */
 #include <limits.h>
 
-#include "format/page_write_private.h"
+#include "base/limits.h"
+#include "format/page_leaf_private.h"
 
 static glv_status refuse(const field *f, glv_error *err) {
   return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which cannot be written yet",
@@ -22,10 +23,11 @@ static unsigned pack_bits(const type *t) {
   return whole && width <= 8 ? (unsigned)width * 8 : 0;
 }
 
-/* Compression that the metadata asks for. Kinds that are not written are as good as none: the
- * values are the same. */
-static void read_compression(const field *f, page_leaf *ret) {
+/* Compression and layout that the metadata asks for. Kinds that are not written are as good as
+ * none: the values are the same. */
+static void read_hints(const field *f, page_leaf *ret) {
   const str scheme = metadata_get(f->metadata, STR("lance-encoding:compression"), NULL);
+  const str structure = metadata_get(f->metadata, STR("lance-encoding:structural-encoding"), NULL);
   uint64_t level;
   if (str_is(scheme, "zstd")) {
     ret->compression = COMPRESS_ZSTD;
@@ -37,6 +39,9 @@ static void read_compression(const field *f, page_leaf *ret) {
       level <= INT_MAX) {
     ret->compression_level = (int)level;
   }
+  ret->structure = str_is(structure, "fullzip")     ? STRUCTURE_FULLZIP
+                   : str_is(structure, "miniblock") ? STRUCTURE_MINIBLOCK
+                                                    : STRUCTURE_ANY;
 }
 
 static bool is_physical_hint(str key, str value) {
@@ -57,20 +62,72 @@ static glv_status check_metadata(const field *f, glv_error *err) {
   return GLV_OK;
 }
 
+/* Fixed-size lists of numbers or bool, one in another. */
 static glv_status init_vector(const field *f, page_leaf *ret, glv_error *err) {
-  const type *item = f->type->children[0].type;
-  const size_t item_width = type_width(item);
-  if (f->type->width < 1 || (item_width == 0 && item->kind != TYPE_BOOL)) {
+  const type *t = f->type;
+  while (t->kind == TYPE_FIXED_SIZE_LIST) {
+    if (ret->depth == SHAPE_DEPTH || t->width < 1 ||
+        !size_mul(ret->items, (size_t)t->width, &ret->items)) {
+      return refuse(f, err);
+    }
+    ret->list_items[ret->depth] = (size_t)t->width;
+    ret->row_items[ret->depth++] = ret->items;
+    t = t->children[0].type;
+  }
+  const size_t item_width = type_width(t);
+  if (t->kind == TYPE_DICTIONARY || (item_width == 0 && t->kind != TYPE_BOOL)) {
     return refuse(f, err);
   }
-  ret->is_vector = true;
-  ret->items = (size_t)f->type->width;
-  ret->form = item->kind == TYPE_BOOL ? LEAF_BITS : LEAF_FIXED;
-  ret->item_bits = item->kind == TYPE_BOOL ? 1 : (unsigned)(item_width * 8);
+  ret->form = t->kind == TYPE_BOOL ? LEAF_BITS : LEAF_FIXED;
+  ret->item_bits = t->kind == TYPE_BOOL ? 1 : (unsigned)(item_width * 8);
   return size_mul(item_width, ret->items, &ret->width) ? GLV_OK : refuse(f, err);
 }
 
-/* Everything but lists. */
+/* Indices into values that are text or of fixed width. */
+static glv_status init_dictionary(const field *f, page_leaf *ret, glv_error *err) {
+  const type *value = f->type->children[0].type;
+  if (type_offset_width(value->kind) == 0 && type_width(value) == 0) {
+    return refuse(f, err);
+  }
+  ret->is_dictionary = true;
+  ret->form = LEAF_FIXED;
+  ret->width = array_value_width(f->type);
+  ret->item_bits = ret->pack_bits = (unsigned)ret->width * 8;
+  return GLV_OK;
+}
+
+size_t leaf_packed_width(const type *t) {
+  size_t items = 1;
+  for (size_t i = 0; i < SHAPE_DEPTH && t->kind == TYPE_FIXED_SIZE_LIST; i++) {
+    if (t->width < 1 || !size_mul(items, (size_t)t->width, &items)) {
+      return 0;
+    }
+    t = t->children[0].type;
+  }
+  size_t width;
+  return size_mul(items, type_width(t), &width) ? width : 0;
+}
+
+/* A struct whose children stand one after another in each value. */
+static glv_status init_packed(const field *f, page_leaf *ret, glv_error *err) {
+  ret->is_packed = true;
+  ret->form = LEAF_FIXED;
+  for (size_t i = 0; i < f->type->child_count; i++) {
+    const size_t width = leaf_packed_width(f->type->children[i].type);
+    if (width == 0 || !size_add(ret->width, width, &ret->width)) {
+      return FAIL(err, GLV_E_UNSUPPORTED,
+                  "column '%s': field '%s' of a packed struct has type %s; only values of fixed "
+                  "width can be packed",
+                  f->name, f->type->children[i].name, TYPE_TEXT(f->type->children[i].type));
+    }
+  }
+  if (ret->width == 0 || ret->width > UINT32_MAX / 8) {
+    return refuse(f, err);
+  }
+  ret->item_bits = (unsigned)ret->width * 8;
+  return GLV_OK;
+}
+
 static glv_status init_form(const field *f, page_leaf *ret, glv_error *err) {
   switch (f->type->kind) {
   case TYPE_NULL:
@@ -91,12 +148,14 @@ static glv_status init_form(const field *f, page_leaf *ret, glv_error *err) {
     return GLV_OK;
   case TYPE_FIXED_SIZE_LIST:
     return init_vector(f, ret, err);
+  case TYPE_DICTIONARY:
+    return init_dictionary(f, ret, err);
+  case TYPE_STRUCT:
+    return init_packed(f, ret, err);
   case TYPE_LIST:
   case TYPE_LARGE_LIST:
   case TYPE_NONE:
   case TYPE_INTERVAL_MONTH_DAY_NANO:
-  case TYPE_DICTIONARY:
-  case TYPE_STRUCT:
   case TYPE_MAP:
     return refuse(f, err);
   case TYPE_INT8:
@@ -128,26 +187,22 @@ static glv_status init_form(const field *f, page_leaf *ret, glv_error *err) {
   return ret->width != 0 ? GLV_OK : refuse(f, err);
 }
 
-/* A list whose items are not lists. */
-static glv_status init_list(const field *f, page_leaf *ret, glv_error *err) {
-  page_leaf item = {.items = 1};
-  if (init_form(&f->type->children[0], &item, NULL) != GLV_OK) {
-    return refuse(f, err);
-  }
-  ret->form = LEAF_LIST;
-  ret->offset_width = (unsigned)type_offset_width(f->type->kind);
-  return GLV_OK;
-}
-
 glv_status page_leaf_init(const field *f, page_leaf *ret, glv_error *err) {
-  *ret = (page_leaf){.name = f->name, .type = f->type, .items = 1};
+  *ret = (page_leaf){.name = f->name,
+                     .field = f->name,
+                     .type = f->type,
+                     .is_nullable = f->nullable || f->type->kind == TYPE_NULL,
+                     .version = FORMAT_2_2,
+                     .items = 1,
+                     .repeat = 1};
   TRY(check_metadata(f, err));
-  read_compression(f, ret);
-  const bool is_list = f->type->kind == TYPE_LIST || f->type->kind == TYPE_LARGE_LIST;
-  return is_list ? init_list(f, ret, err) : init_form(f, ret, err);
+  read_hints(f, ret);
+  return init_form(f, ret, err);
 }
 
-/* Bits of a row that do not depend on its value. */
+/* ---- raw sizes ---- */
+
+/* Bits of a value that do not depend on what it is. */
 static uint64_t fixed_bits(const page_leaf *leaf) {
   switch (leaf->form) {
   case LEAF_NULL:
@@ -156,31 +211,44 @@ static uint64_t fixed_bits(const page_leaf *leaf) {
   case LEAF_FIXED:
     return (uint64_t)leaf->item_bits * leaf->items;
   case LEAF_VARIABLE:
-    return (uint64_t)leaf->offset_width * 8;
-  case LEAF_LIST:
     break;
   }
-  return 32; /* two levels a row */
+  return (uint64_t)leaf->offset_width * 8;
 }
 
-/* Text before row `row` of a variable-width array. */
-static uint64_t text_before(const array *a, unsigned offset_width, size_t row) {
-  return offset_width == 8
-             ? (uint64_t)(ARRAY_VALUES(a, int64_t)[row] - ARRAY_VALUES(a, int64_t)[0])
-             : (uint64_t)(ARRAY_VALUES(a, int32_t)[row] - ARRAY_VALUES(a, int32_t)[0]);
+static uint64_t offset_of(const array *a, unsigned offset_width, size_t i) {
+  return offset_width == 8 ? (uint64_t)ARRAY_VALUES(a, int64_t)[i]
+                           : (uint64_t)ARRAY_VALUES(a, int32_t)[i];
 }
+
+enum { LEVEL_BITS = 16 };
 
 uint64_t page_leaf_raw_bytes(const page_leaf *leaf, const array *a, size_t first, size_t rows) {
-  uint64_t bytes = (fixed_bits(leaf) * rows + 7) / 8;
+  uint64_t bits = 0;
+  for (size_t i = 0; i < leaf->step_count; i++, a = &a->children[0]) {
+    const leaf_step *s = &leaf->steps[i];
+    if (s->kind == STEP_REPEAT) {
+      first *= (size_t)s->type->width;
+      rows *= (size_t)s->type->width;
+    } else if (s->kind == STEP_LIST) {
+      const unsigned width = (unsigned)type_offset_width(s->type->kind);
+      const uint64_t end = offset_of(a, width, first + rows);
+      first = (size_t)offset_of(a, width, first);
+      bits += (uint64_t)rows * LEVEL_BITS;
+      rows = (size_t)end - first;
+      bits += (uint64_t)rows * LEVEL_BITS;
+    }
+  }
+  uint64_t bytes = (fixed_bits(leaf) * rows + bits + 7) / 8;
   if (leaf->form == LEAF_VARIABLE && rows != 0) {
-    bytes += text_before(a, leaf->offset_width, first + rows) -
-             text_before(a, leaf->offset_width, first);
+    bytes +=
+        offset_of(a, leaf->offset_width, first + rows) - offset_of(a, leaf->offset_width, first);
   }
   return bytes;
 }
 
 size_t page_leaf_page_rows(const page_leaf *leaf, uint64_t raw_bytes, size_t step, size_t most) {
-  const uint64_t bits = fixed_bits(leaf);
+  const uint64_t bits = fixed_bits(leaf) * leaf->repeat;
   const uint64_t rows = bits == 0 ? most : u64_min(raw_bytes * 8 / bits, most);
   return rows >= step ? (size_t)rows / step * step : size_max((size_t)rows, 1);
 }

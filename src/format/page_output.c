@@ -162,16 +162,36 @@ encoding_message *encoding_fixed_size_list(arena *a, uint64_t items, bool has_va
   return e;
 }
 
-encoding_message *encoding_of_leaf(arena *a, const page_leaf *leaf, bool has_item_nulls) {
-  encoding_message *flat = encoding_flat(a, leaf->item_bits);
-  return leaf->is_vector ? encoding_fixed_size_list(a, leaf->items, has_item_nulls, flat) : flat;
+static encoding_message *encoding_packed(arena *a, const page_leaf *leaf) {
+  encoding_message *e =
+      new_encoding(a, LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_PACKED_STRUCT);
+  Lance__Encodings21__PackedStruct *m = ARENA_NEW(a, Lance__Encodings21__PackedStruct);
+  const size_t count = leaf->type->child_count;
+  if (e == NULL || m == NULL) {
+    return NULL;
+  }
+  lance__encodings21__packed_struct__init(m);
+  m->bits_per_value = ARENA_ARRAY(a, uint64_t, count);
+  m->values = encoding_flat(a, (uint64_t)leaf->width * 8);
+  if (m->bits_per_value == NULL) {
+    return NULL;
+  }
+  for (size_t i = 0; i < count; i++) {
+    m->bits_per_value[i] = (uint64_t)leaf_packed_width(leaf->type->children[i].type) * 8;
+  }
+  m->n_bits_per_value = count;
+  e->packed_struct = m;
+  return m->values != NULL ? e : NULL;
 }
 
-Lance__Encodings21__RepDefLayer *layout_item_layer(arena *a, bool has_nulls) {
-  Lance__Encodings21__RepDefLayer *layer = ARENA_NEW(a, Lance__Encodings21__RepDefLayer);
-  if (layer != NULL) {
-    *layer = has_nulls ? LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULLABLE_ITEM
-                       : LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_ALL_VALID_ITEM;
+encoding_message *encoding_of_values(arena *a, const page_input *in) {
+  const page_leaf *leaf = in->leaf;
+  if (leaf->is_packed) {
+    return encoding_packed(a, leaf);
   }
-  return layer;
+  encoding_message *e = encoding_flat(a, leaf->item_bits);
+  for (size_t i = leaf->depth; i-- != 0;) {
+    e = encoding_fixed_size_list(a, leaf->list_items[i], in->has_item_nulls[i], e);
+  }
+  return e;
 }

@@ -1,15 +1,18 @@
 /*
- * The choice of how a page is stored (lance-file-format 11.2), from the data of that page alone:
- *
- *   no values, all null            constant layout without a value
- *   all valid values equal         constant layout with the value, unless levels would outweigh it
- *   text, few distinct values      dictionary page
- *   values of 256 bytes or more    full-zip
- *   everything else                mini-blocks: packed or flat numbers, text
+ * The choice of how a page is stored (lance-file-format 11.2), from the data of that page alone.
+ * docs/encodings.md has the table of all choices with their reasons.
  */
 #include "format/page_write_private.h"
 
 enum { FULL_ZIP_BYTES = 256 };
+
+/* Whether values of at most `width` bytes go into a full-zip page. */
+static bool is_zipped(const page_input *in, uint64_t width) {
+  if (in->levels.is_sparse || in->leaf->structure == STRUCTURE_FULLZIP) {
+    return true;
+  }
+  return width >= FULL_ZIP_BYTES && in->leaf->structure != STRUCTURE_MINIBLOCK;
+}
 
 static glv_status encode_fixed(const page_input *in, page_output *out, glv_error *err) {
   bool done;
@@ -17,36 +20,33 @@ static glv_status encode_fixed(const page_input *in, page_output *out, glv_error
   if (done) {
     return GLV_OK;
   }
-  return in->leaf->width >= FULL_ZIP_BYTES ? fullzip_write_fixed(in, out, err)
-                                           : fixed_write(in, out, err);
+  return is_zipped(in, in->leaf->width) ? fullzip_write_fixed(in, out, err)
+                                        : fixed_write(in, out, err);
 }
 
 static glv_status encode_variable(const page_input *in, page_output *out, glv_error *err) {
   const variable_measure m = variable_measure_page(in);
-  bool done;
-  TRY(dictionary_try(in, m.bytes, out, &done, err));
-  if (done) {
-    return GLV_OK;
+  if (!in->levels.is_sparse) {
+    bool done;
+    TRY(dictionary_try(in, m.bytes, out, &done, err));
+    if (done) {
+      return GLV_OK;
+    }
   }
-  return m.longest >= FULL_ZIP_BYTES ? fullzip_write_variable(in, out, err)
-                                     : variable_write(in, out, err);
+  encoding_message *plain = encoding_variable(&out->messages, (uint64_t)in->leaf->offset_width * 8);
+  return is_zipped(in, m.longest) ? fullzip_write_variable(in, plain, out, err)
+                                  : variable_write(in, plain, out, err);
 }
 
 static glv_status encode(const page_input *in, page_output *out, glv_error *err) {
-  switch (in->leaf->form) {
-  case LEAF_NULL:
+  if (in->null_count == in->count) {
     return constant_write_null(in, out, err);
-  case LEAF_LIST:
-    return constant_write_lists(in, out, err);
-  case LEAF_BITS:
-  case LEAF_FIXED:
-    return in->null_count == in->rows ? constant_write_null(in, out, err)
-                                      : encode_fixed(in, out, err);
-  case LEAF_VARIABLE:
-    return in->null_count == in->rows ? constant_write_null(in, out, err)
-                                      : encode_variable(in, out, err);
   }
-  return FAIL(err, GLV_E_INTERNAL, "column '%s' has an unknown form", in->leaf->name);
+  if (in->leaf->form == LEAF_VARIABLE) {
+    return encode_variable(in, out, err);
+  }
+  return in->leaf->is_dictionary ? dictionary_write_given(in, out, err)
+                                 : encode_fixed(in, out, err);
 }
 
 glv_status page_encode(const page_input *in, page_output *out, glv_error *err) {

@@ -8,67 +8,56 @@
 #ifndef GLAIVE_FORMAT_PAGE_WRITE_PRIVATE_H
 #define GLAIVE_FORMAT_PAGE_WRITE_PRIVATE_H
 
-#include "arrow/array.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "format/page_leaf_private.h"
 #include "pb/lance_encodings21.pb-c.h"
 
 typedef Lance__Encodings21__CompressiveEncoding encoding_message;
 typedef Lance__Encodings21__PageLayout layout_message;
+typedef Lance__Encodings21__RepDefLayer layer_message;
 
-/* ---- what is written: leaves and the rows of a page ---- */
+/* ---- the values of a page ---- */
 
-enum leaf_form {
-  LEAF_NULL,     /* the type `null`: no values */
-  LEAF_BITS,     /* bool: bits in memory, `items` of them a row */
-  LEAF_FIXED,    /* `width` bytes a row */
-  LEAF_VARIABLE, /* offsets and bytes */
-  LEAF_LIST,     /* below one list; only lists without any item can be written so far */
-};
+/** Bits of a bitmap from `first` on; NULL: all ones. */
+typedef struct run_bits {
+  const uint8_t *bits;
+  size_t first;
+} run_bits;
 
-enum leaf_compression { COMPRESS_NONE = 0, COMPRESS_LZ4 = 1, COMPRESS_ZSTD = 2 };
-
-/** How the values of a column are laid out; fixed for the file. */
-typedef struct page_leaf {
-  const char *name; /* of the column, for messages; borrowed */
-  const type *type; /* of the column; borrowed */
-  enum leaf_form form;
-  bool is_vector;                    /* a fixed-size list: its items are what is stored */
-  size_t items;                      /* items of a row: 1 unless is_vector */
-  unsigned item_bits;                /* LEAF_BITS: 1; LEAF_FIXED: a multiple of 8 */
-  size_t width;                      /* LEAF_FIXED: bytes of a row, items included */
-  unsigned pack_bits;                /* 8, 16, 32 or 64 when bit packing may pay, else 0 */
-  unsigned offset_width;             /* LEAF_VARIABLE: 4 or 8 */
-  enum leaf_compression compression; /* asked for by the metadata of the field */
-  int compression_level;             /* of zstd */
-  bool is_summarised; /* minima and maxima of its chunks are wanted; a uint64 column */
-} page_leaf;
-
-/** Fill *ret for a column. Errors: GLV_E_UNSUPPORTED naming column and type. */
-glv_status page_leaf_init(const field *f, page_leaf *ret, glv_error *err);
-/** Bytes that count as the raw size of the rows [first, first + rows) of an array of the leaf. */
-uint64_t page_leaf_raw_bytes(const page_leaf *leaf, const array *a, size_t first, size_t rows);
-/** Rows of a full page of a column whose values all have the same size: a multiple of step unless
- * that is too much. */
-size_t page_leaf_page_rows(const page_leaf *leaf, uint64_t raw_bytes, size_t step, size_t most);
-/** The most leading rows of a, from row first on, whose raw size stays below limit, plus one; at
- * most rows and at least 1 (when rows is). */
-size_t page_leaf_rows_within(const page_leaf *leaf, const array *a, size_t first, size_t rows,
-                             uint64_t limit);
-
-/** Rows of a page that lie in one array. */
+/** Values of a page that lie in one array, and the levels of the entries around them. */
 typedef struct page_run {
-  array kept; /* owns the memory */
-  size_t rows;
-  const uint8_t *validity;      /* NULL: all rows valid */
-  size_t validity_first;        /* bit of row 0 */
-  bool is_null_empty;           /* LEAF_VARIABLE with nulls: no null row has bytes */
-  const uint8_t *item_validity; /* is_vector: NULL = all items valid */
-  size_t item_validity_first;   /* bit of item 0 of row 0 */
-  const uint8_t *values;        /* of row 0; LEAF_VARIABLE: its offset; LEAF_BITS: see bits_first */
+  array kept;        /* owns the memory */
+  buffer *owners[4]; /* own what was made for this run; NULL where nothing was */
+  size_t count;      /* values */
+  size_t null_count;
+  const uint8_t *validity;     /* NULL: all values valid */
+  size_t validity_first;       /* bit of value 0 */
+  bool is_null_empty;          /* LEAF_VARIABLE with nulls: no null value has bytes */
+  run_bits items[SHAPE_DEPTH]; /* validity of the items of each level of fixed-size lists */
+  const uint8_t *values; /* of value 0; LEAF_VARIABLE: its offset; LEAF_BITS: see bits_first */
   size_t bits_first;
   const uint8_t *data; /* LEAF_VARIABLE */
+  size_t entries;
+  const uint16_t *rep; /* see shred_private.h */
+  const uint16_t *def;
 } page_run;
+
+/** The levels of a page as they are stored: numbered from the inside out (lance-file-format 6), the
+ * kinds of layers chosen from the data. */
+typedef struct page_levels {
+  glv_env *env;          /* borrowed */
+  layer_message *layers; /* leaf first */
+  size_t layer_count;
+  unsigned max_rep; /* 0: no repetition levels */
+  unsigned max_def; /* 0: no definition levels */
+  unsigned visible; /* entries with a higher definition level have no value */
+  size_t entries;
+  uint16_t *rep;           /* with max_rep */
+  uint16_t *def;           /* with max_def, but NULL when the validity of the values tells */
+  uint32_t *value_entries; /* entry of each value; NULL: entry i has value i */
+  bool is_sparse; /* two neighbouring values may lie too many entries apart for a mini-block */
+} page_levels;
 
 /** The rows of a page. */
 typedef struct page_input {
@@ -76,31 +65,50 @@ typedef struct page_input {
   const page_leaf *leaf;
   page_run *runs;
   size_t run_count;
-  size_t rows;
-  size_t null_count;
-  bool has_item_nulls;
+  size_t rows;       /* of the top-level column; of the fixed-size lists of structs its items */
+  size_t count;      /* values */
+  size_t null_count; /* among the values */
+  bool has_item_nulls[SHAPE_DEPTH];
+  page_levels levels;
 } page_input;
 
-/** Fill *ret for an array, which it takes over. */
-void page_run_init(const page_leaf *leaf, array *taken, page_run *ret);
+/** Fill *ret for a narrowed array, which is taken over. Errors: those of shred. */
+glv_status page_run_init(glv_env *env, const page_leaf *leaf, array *taken, page_run *ret,
+                         glv_error *err);
+void page_run_dispose(page_run *r);
+/** Complete an input whose env, leaf, runs and rows are set: counts and levels. */
+glv_status page_input_finish(page_input *in, glv_error *err);
+/** Releases runs and levels. */
+void page_input_dispose(page_input *in);
+
+/** Number of entries of the first `values` values: up to and with the last of them, and at the end
+ * all that follow. */
+static inline size_t page_entries_of(const page_input *in, size_t values) {
+  const page_levels *l = &in->levels;
+  if (values == in->count) {
+    return l->entries;
+  }
+  return l->value_entries == NULL || values == 0 ? values : l->value_entries[values - 1] + 1u;
+}
 
 /** A position in a page. */
 typedef struct page_cursor {
   const page_input *in;
   size_t run;
-  size_t row; /* in that run */
+  size_t row; /* value in that run */
 } page_cursor;
 
 static inline page_cursor page_cursor_at_start(const page_input *in) {
   return (page_cursor){in, 0, 0};
 }
 /**
- * The next rows that lie in one run; the cursor moves behind them.
+ * The next values that lie in one run; the cursor moves behind them. "Row" is a value here and
+ * below: encoders do not see where top-level rows begin, but in levels.
  *
- * @param want    at least 1, and at most the rows that are left.
+ * @param want    at least 1, and at most the values that are left.
  * @param ret_run the run.
- * @param ret_row first row in it.
- * @return number of rows, 1 .. want.
+ * @param ret_row first value in it.
+ * @return number of values, 1 .. want.
  */
 size_t page_cursor_span(page_cursor *c, size_t want, const page_run **ret_run, size_t *ret_row);
 
@@ -114,11 +122,14 @@ const uint8_t *page_next_values(page_cursor *c, size_t count, uint8_t *scratch);
 /** The same for LEAF_BITS: count * items bits, written to ret from bit 0 on; the last byte is
  * filled up with zeros. */
 void page_next_bits(page_cursor *c, size_t count, uint8_t *ret);
-/** Definition levels of the next count rows: 1 = null. */
-void page_next_levels(page_cursor *c, size_t count, uint16_t *ret);
-/** Validity of the items of the next count rows from bit 0 of ret on; items of null rows count as
- * valid. The last byte is filled up with zeros. */
-void page_next_item_validity(page_cursor *c, size_t count, uint8_t *ret);
+/** 1 for each null among the next count values, else 0. */
+void page_next_nulls(page_cursor *c, size_t count, uint16_t *ret);
+/** Definition levels of entries [first, first + count): in memory of the page, or in scratch. c: a
+ * cursor of their own that moves along. */
+const uint16_t *page_next_def(page_cursor *c, size_t first, size_t count, uint16_t *scratch);
+/** Validity of the items of list level `level` of the next count rows from bit 0 of ret on; items
+ * of null rows count as valid. The last byte is filled up with zeros. */
+void page_next_item_validity(page_cursor *c, size_t level, size_t count, uint8_t *ret);
 
 /** Offset of row i (0 .. rows) of a variable-width run. */
 static inline uint64_t page_run_offset(const page_run *r, unsigned offset_width, size_t i) {
@@ -193,10 +204,8 @@ encoding_message *encoding_out_of_line(arena *a, uint64_t bits, uint64_t width);
 encoding_message *encoding_general(arena *a, enum leaf_compression scheme, encoding_message *inner);
 encoding_message *encoding_fixed_size_list(arena *a, uint64_t items, bool has_validity,
                                            encoding_message *inner);
-/** Values of the leaf as they are: Flat, or FixedSizeList of Flat. */
-encoding_message *encoding_of_leaf(arena *a, const page_leaf *leaf, bool has_item_nulls);
-/** The one layer of a page without lists. */
-Lance__Encodings21__RepDefLayer *layout_item_layer(arena *a, bool has_nulls);
+/** Values of a page as they are: Flat, FixedSizeList of Flat, or PackedStruct. */
+encoding_message *encoding_of_values(arena *a, const page_input *in);
 
 /* ---- pages ---- */
 
@@ -205,32 +214,35 @@ Lance__Encodings21__RepDefLayer *layout_item_layer(arena *a, bool has_nulls);
  *
  * @param in  rows >= 1.
  * @param out initialised; disposed of by the caller in every case.
- * Errors: GLV_E_NOMEM; GLV_E_UNSUPPORTED naming the column when a list has items.
  */
 glv_status page_encode(const page_input *in, page_output *out, glv_error *err);
 
 /** Collect the extremes of the page that out holds. in is a page of a uint64 column. */
 glv_status page_summarise(const page_input *in, page_output *out, glv_error *err);
 
-/** All rows null: a page without values. */
+/** No values, or only null ones: a page of levels alone. */
 glv_status constant_write_null(const page_input *in, page_output *out, glv_error *err);
-/** Lists without items: null or empty. Errors: also GLV_E_UNSUPPORTED when a list has items. */
-glv_status constant_write_lists(const page_input *in, page_output *out, glv_error *err);
 /** Write a constant page if all valid values are equal and that is a good way to store them.
  * *ret_done tells. */
 glv_status constant_try(const page_input *in, page_output *out, bool *ret_done, glv_error *err);
 
-/** LEAF_FIXED and LEAF_BITS as mini-blocks: bit packed when that saves an eighth, else flat. */
+/** LEAF_FIXED and LEAF_BITS as mini-blocks: bit packed when that saves an eighth, else flat.
+ * Mini-blocks are for pages that are not sparse. */
 glv_status fixed_write(const page_input *in, page_output *out, glv_error *err);
-/** LEAF_VARIABLE as mini-blocks of text. */
-glv_status variable_write(const page_input *in, page_output *out, glv_error *err);
+/** LEAF_VARIABLE as mini-blocks of text. values: as for fullzip_write_variable. */
+glv_status variable_write(const page_input *in, encoding_message *values, page_output *out,
+                          glv_error *err);
 /** Wide values, one after another. */
 glv_status fullzip_write_fixed(const page_input *in, page_output *out, glv_error *err);
-glv_status fullzip_write_variable(const page_input *in, page_output *out, glv_error *err);
+/** values: the message of how the text of the input is coded. */
+glv_status fullzip_write_variable(const page_input *in, encoding_message *values, page_output *out,
+                                  glv_error *err);
 /** Write a dictionary page of LEAF_VARIABLE if that pays (11.4). *ret_done tells. text_bytes: of
  * all valid values. */
 glv_status dictionary_try(const page_input *in, uint64_t text_bytes, page_output *out,
                           bool *ret_done, glv_error *err);
+/** A page of a column of dictionary type. All runs have the same dictionary. */
+glv_status dictionary_write_given(const page_input *in, page_output *out, glv_error *err);
 
 /** Text bytes and longest value of the valid rows of a LEAF_VARIABLE page. */
 typedef struct variable_measure {
@@ -241,19 +253,25 @@ variable_measure variable_measure_page(const page_input *in);
 
 /* ---- mini-blocks ---- */
 
-enum { CHUNK_MAX_VALUES = 4096, CHUNK_MAX_BUFFERS = 2 };
+enum { CHUNK_MAX_VALUES = 4096, CHUNK_MAX_BUFFERS = SHAPE_DEPTH + 1 };
 
 typedef struct mini_chunk {
-  uint32_t rows; /* a power of two, at least 2, but for the last */
+  uint32_t count;   /* values: a power of two, at least 2, but for the last */
+  uint32_t entries; /* levels */
   uint32_t sizes[CHUNK_MAX_BUFFERS];
 } mini_chunk;
+
+/** Levels of a chunk are kept below this where that is possible, and always below
+ * CHUNK_MOST_ENTRIES. */
+size_t mini_entry_limit(const page_leaf *leaf);
+enum { CHUNK_MOST_ENTRIES = 32768 };
 
 /** A page of mini-blocks whose shape is known and whose values are produced chunk by chunk. */
 typedef struct mini_page {
   const page_input *in;
   mini_chunk *chunks;
   size_t chunk_count;
-  size_t buffer_count; /* value buffers of a chunk: 1 or 2 */
+  size_t buffer_count; /* value buffers of a chunk */
   encoding_message *values;
   encoding_message *dictionary; /* NULL: none */
   str dictionary_block;
@@ -265,9 +283,11 @@ typedef struct mini_page {
   void *context;
 } mini_page;
 
-/** An array of chunks of `step` rows each, the rest in the last; sizes are not filled. NULL = no
- * memory; released with mem_free. */
-mini_chunk *mini_chunks_new(glv_env *env, size_t rows, size_t step, size_t *ret_count);
+/** Cut a page into chunks of `step` values each, the rest in the last; of fewer values, down to 2,
+ * where they have too many levels. The page is not sparse. Sizes are not filled. Released with
+ * mem_free. */
+glv_status mini_chunks_new(const page_input *in, size_t step, mini_chunk **ret, size_t *ret_count,
+                           glv_error *err);
 
 /** Levels, chunks and layout. */
 glv_status mini_write(const mini_page *m, page_output *out, glv_error *err);

@@ -36,8 +36,8 @@ static page_extreme summarise_chunk(page_cursor *c, size_t count, page_output *o
 }
 
 glv_status page_summarise(const page_input *in, page_output *out, glv_error *err) {
-  const size_t step = out->chunk_rows != 0 ? out->chunk_rows : in->rows;
-  const size_t count = (in->rows + step - 1) / step;
+  const size_t step = out->chunk_rows != 0 ? out->chunk_rows : in->count;
+  const size_t count = (in->count + step - 1) / step;
   out->extremes = mem_calloc(in->env, count, sizeof *out->extremes);
   if (out->extremes == NULL) {
     return error_nomem(err, count * sizeof *out->extremes);
@@ -45,7 +45,7 @@ glv_status page_summarise(const page_input *in, page_output *out, glv_error *err
   page_cursor c = page_cursor_at_start(in);
   out->is_sorted = true;
   for (size_t i = 0; i < count; i++) {
-    out->extremes[i] = summarise_chunk(&c, size_min(step, in->rows - i * step), out);
+    out->extremes[i] = summarise_chunk(&c, size_min(step, in->count - i * step), out);
     out->extremes[i].first_row = i * step;
   }
   out->extreme_count = count;

@@ -12,17 +12,6 @@
 
 /* ---- conforming ---- */
 
-/* True when arrays of type `from` can be stored in a column of type `to` as they are. */
-static bool is_storable(const type *from, const type *to) {
-  if (from->kind == TYPE_UTF8_VIEW || from->kind == TYPE_BINARY_VIEW) {
-    return to->kind == (from->kind == TYPE_UTF8_VIEW ? TYPE_UTF8 : TYPE_BINARY);
-  }
-  if (from->kind == TYPE_FIXED_SIZE_LIST && to->kind == TYPE_FIXED_SIZE_LIST) {
-    return from->width == to->width && is_storable(from->children[0].type, to->children[0].type);
-  }
-  return type_equal(from, to);
-}
-
 /* For each stored column the position of the reader's column, or SIZE_MAX. */
 static glv_status match_columns(const table_home *h, const lance_schema *s, const schema *in,
                                 size_t *positions, glv_error *err) {
@@ -48,7 +37,7 @@ static glv_status match_columns(const table_home *h, const lance_schema *s, cons
       continue;
     }
     const type *from = in->fields[positions[i]].type;
-    if (!is_storable(from, to->type)) {
+    if (!type_is_storable(from, to->type)) {
       return FAIL(err, GLV_E_SCHEMA, "table '%s': column '%s' has type %s, the data has %s",
                   h->name, to->name, TYPE_TEXT(to->type), TYPE_TEXT(from));
     }

@@ -1,7 +1,7 @@
 /*
- * Write a data file from Arrow IPC: `format_write_ipc IN.arrow OUT.lance [THREADS]`, for
- * interoperability tests that compare files without a table around them. IN may have the stream or
- * the file format; "-" is the standard input. Prints rows and bytes.
+ * Write a data file from Arrow IPC: `format_write_ipc IN.arrow OUT.lance [THREADS
+ * [VERSION]]`, for interoperability tests that compare files without a table around them. IN may
+ * have the stream or the file format; "-" is the standard input. Prints rows and bytes.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,13 +36,13 @@ static glv_status copy(batch_reader *r, file_writer *w, glv_error *err) {
 }
 
 static glv_status write_file(glv_env *env, batch_reader *r, void *dir, const char *name,
-                             file_written *ret, glv_error *err) {
+                             format_version version, file_written *ret, glv_error *err) {
   arena a;
   arena_init(&a, env);
   lance_schema *s;
   int32_t next_id = 0;
   file_writer *w = NULL;
-  const file_writer_options options = {.summary_leaf = SIZE_MAX};
+  const file_writer_options options = {.version = version, .summary_leaf = SIZE_MAX};
   glv_status status = lance_schema_from_arrow(&a, r->schema->fields, r->schema->field_count,
                                               r->schema->metadata, &next_id, &s, err);
   if (status == GLV_OK) {
@@ -60,7 +60,7 @@ static glv_status write_file(glv_env *env, batch_reader *r, void *dir, const cha
   return status;
 }
 
-static glv_status run(glv_env *env, int input, char *path, glv_error *err) {
+static glv_status run(glv_env *env, int input, char *path, format_version version, glv_error *err) {
   char *slash = strrchr(path, '/');
   const char *name = slash != NULL ? slash + 1 : path;
   CLEANUP(io_scope_dispose) io_scope scope = {env, NULL, NULL};
@@ -71,14 +71,14 @@ static glv_status run(glv_env *env, int input, char *path, glv_error *err) {
   CLEANUP(batch_reader_dispose) batch_reader r = {0};
   TRY(ipc_reader_open(env, (byte_source){.read = read_input, .context = &input}, &r, err));
   file_written written;
-  TRY(write_file(env, &r, scope.dir, name, &written, err));
+  TRY(write_file(env, &r, scope.dir, name, version, &written, err));
   printf("%llu %llu\n", (unsigned long long)written.rows, (unsigned long long)written.size_bytes);
   return GLV_OK;
 }
 
 int main(int argc, char **argv) {
   if (argc < 3) {
-    fprintf(stderr, "usage: format_write_ipc IN.arrow OUT.lance [THREADS]\n");
+    fprintf(stderr, "usage: format_write_ipc IN.arrow OUT.lance [THREADS [VERSION]]\n");
     return 2;
   }
   const int input = strcmp(argv[1], "-") == 0 ? STDIN_FILENO : open(argv[1], O_RDONLY);
@@ -89,7 +89,8 @@ int main(int argc, char **argv) {
   glv_error err = {0};
   glv_status status = env_new(&options, &env, &err);
   if (status == GLV_OK) {
-    status = run(env, input, argv[2], &err);
+    const format_version version = argc > 4 ? format_version_parse(str_of(argv[4])) : FORMAT_2_2;
+    status = run(env, input, argv[2], version, &err);
     env_unref(env);
   }
   if (status != GLV_OK) {

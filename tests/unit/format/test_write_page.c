@@ -332,7 +332,10 @@ static void lists_without_items(void **state) {
                {7, LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_EMPTYABLE_LIST, {1, 1, 1}},
                {2, LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULL_AND_EMPTY_LIST, {1, 2, 1}}};
   for (size_t i = 0; i < 3; i++) {
+    array no_items = {.type = item.type, .values = offsets, .data = (const uint8_t *)offsets};
     const array lists = {.type = t,
+                         .children = &no_items,
+                         .child_count = 1,
                          .length = 3,
                          .null_count = NULLS_UNKNOWN,
                          .validity = &cases[i].validity,

@@ -262,22 +262,25 @@ void layouts_dispose(file_layouts *l) { arena_dispose(&l->memory); }
 
 layout_message *encode_page(glv_env *env, const field *f, const array *pieces, size_t count,
                             page_output *ret) {
-  page_leaf leaf;
-  ASSERT_OK(page_leaf_init(f, &leaf, &err));
-  page_run runs[8];
-  page_input in = {.env = env, .leaf = &leaf, .runs = runs};
-  for (size_t i = 0; i < count; i++) {
-    array piece = array_ref(&pieces[i]);
-    in.rows += piece.length;
-    in.null_count += array_null_count(&piece);
-    page_run_init(&leaf, &piece, &runs[in.run_count]);
-    in.has_item_nulls = in.has_item_nulls || runs[in.run_count].item_validity != NULL;
-    in.run_count++;
-  }
   page_output_init(ret, env);
-  ASSERT_OK(page_encode(&in, ret, &err));
+  lance_schema *s;
+  int32_t next_id = 0;
+  leaf_column *columns;
+  size_t column_count;
+  ASSERT_OK(lance_schema_from_arrow(&ret->messages, f, 1, (metadata){0}, &next_id, &s, &err));
+  ASSERT_OK(leaf_columns_of(&ret->messages, s, FORMAT_2_2, &columns, &column_count, &err));
+  const page_leaf *leaf = &columns[0].leaf;
+  page_input in = {.env = env, .leaf = leaf};
+  in.runs = mem_calloc(env, count, sizeof *in.runs);
+  assert_non_null(in.runs);
   for (size_t i = 0; i < count; i++) {
-    array_unref(&runs[i].kept);
+    array piece;
+    ASSERT_OK(leaf_narrow(env, leaf, &pieces[i], &piece, &err));
+    in.rows += piece.length * leaf->repeat;
+    ASSERT_OK(page_run_init(env, leaf, &piece, &in.runs[in.run_count++], &err));
   }
+  ASSERT_OK(page_input_finish(&in, &err));
+  ASSERT_OK(page_encode(&in, ret, &err));
+  page_input_dispose(&in);
   return unpack_layout(&ret->messages, buf_str(&ret->layout));
 }

@@ -68,8 +68,8 @@ typedef struct file_layouts {
 file_layouts layouts_of(test_env *t, const char *name, size_t column);
 void layouts_dispose(file_layouts *l);
 
-/** Encode one page; the output is disposed of by page_output_dispose. *ret_layout lives in its
- * arena. */
+/** Encode one page of the first leaf of a column; the output is disposed of by page_output_dispose.
+ * *ret_layout lives in its arena. */
 layout_message *encode_page(glv_env *env, const field *f, const array *pieces, size_t count,
                             page_output *ret);
 
