@@ -18,7 +18,7 @@ struct collecting {
 };
 
 static glv_status refuse(const lance_field *f, glv_error *err) {
-  return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which cannot be written",
+  return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which Lance cannot store",
               f->arrow.name, f->arrow.type != NULL ? TYPE_TEXT(f->arrow.type) : f->logical_type);
 }
 

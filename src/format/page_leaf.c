@@ -12,7 +12,7 @@
 #include "format/page_leaf_private.h"
 
 static glv_status refuse(const field *f, glv_error *err) {
-  return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which cannot be written yet",
+  return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which Lance cannot store",
               f->name, TYPE_TEXT(f->type));
 }
 
