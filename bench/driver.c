@@ -3,9 +3,9 @@
  * seconds it took. Handles stay open between commands; rows to write are in memory before the clock
  * starts.
  *
- *   connect DIR | load FILE | create TABLE | append TABLE | view NAME SQL | open NAME | refresh
- * NAME | rebuild NAME scan TABLE | project TABLE COLUMNS FILTER | count TABLE FILTER | memory |
- * quit
+ *   connect DIR | load FILE | create TABLE | append TABLE | view NAME SQL | open NAME |
+ *   refresh NAME | rebuild NAME | scan TABLE | project TABLE COLUMNS FILTER |
+ *   evaluate TABLE EXPRESSION | take TABLE ROW,ROW,... | count TABLE FILTER | memory | quit
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +166,36 @@ static uint64_t scan(const char *name, char *names, const char *filter) {
   return drain(&stream);
 }
 
+/* One result column, an expression. */
+static uint64_t evaluate(const char *name, const char *expression) {
+  glv_table *table = NULL;
+  struct ArrowArrayStream stream;
+  const glv_pair column = {"x", expression};
+  glv_scan_options options = GLV_OPTIONS(glv_scan_options);
+  options.columns = (glv_pairs){&column, 1};
+  must(glv_table_open(conn, id_of(name), NULL, &table, &err));
+  must(glv_table_scan(table, &options, &stream, &err));
+  glv_table_free(table);
+  return drain(&stream);
+}
+
+static uint64_t take(const char *name, char *numbers) {
+  static uint64_t rows_wanted[65536];
+  size_t n = 0;
+  glv_table *table = NULL;
+  struct ArrowArrayStream stream;
+  for (char *at = numbers; n < sizeof rows_wanted / sizeof *rows_wanted; at++) {
+    rows_wanted[n++] = strtoull(at, &at, 10);
+    if (*at != ',') {
+      break;
+    }
+  }
+  must(glv_table_open(conn, id_of(name), NULL, &table, &err));
+  must(glv_table_take(table, rows_wanted, n, NULL, &stream, &err));
+  glv_table_free(table);
+  return drain(&stream);
+}
+
 static uint64_t count(const char *name, const char *filter) {
   glv_table *table = NULL;
   uint64_t rows_found = 0;
@@ -209,6 +239,10 @@ static uint64_t obey(const char *command, char *a, char *b, char *c, int *mode) 
     return scan(a, none, NULL);
   } else if (strcmp(command, "project") == 0) {
     return scan(a, b, c);
+  } else if (strcmp(command, "evaluate") == 0) {
+    return evaluate(a, b);
+  } else if (strcmp(command, "take") == 0) {
+    return take(a, b);
   } else if (strcmp(command, "count") == 0) {
     return count(a, b);
   } else if (strcmp(command, "memory") == 0) {

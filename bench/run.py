@@ -145,10 +145,19 @@ class Bench:
         def peer_filtered(_):
             return timed(lambda: table.search().where("age >= 50").select(["id", "name"]).limit(self.rows).to_arrow())[0]
 
+        def peer_take(i):
+            rows = self.random_rows(i)
+            return timed(lambda: table.take_offsets(rows).to_arrow())[0]
+
         self.row("scan all columns to Arrow", lambda _: timed(table.to_arrow)[0], lambda _: self.ours("scan", "src")[0], 0.2, 0.05)
         self.row("filtered, projected scan", peer_filtered, lambda _: self.ours("project", "src", "id,name", "age >= 50")[0], 0.2, 0.05)
+        self.row("take 1,000 random rows", peer_take,
+                 lambda i: self.ours("take", "src", ",".join(map(str, self.random_rows(i))))[0], 0.3, 0.1)
         self.row("count_rows with filter", lambda _: timed(lambda: table.count_rows("age >= 50"))[0],
                  lambda _: self.ours("count", "src", "age >= 50")[0], 1.0, 0.3)
+
+    def random_rows(self, i):
+        return np.random.default_rng(i).integers(0, self.rows, 1000).tolist()
 
     def views(self):
         def peer(i):

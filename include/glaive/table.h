@@ -72,6 +72,16 @@ typedef struct glv_scan_options {
 #define GLV_SCAN_LIMIT 1u  /**< `limit` is set (it may be 0) */
 #define GLV_SCAN_ROW_ID 2u /**< a last column `_rowid`: uint64 */
 
+/** Options of glv_table_take. */
+typedef struct glv_take_options {
+  uint32_t struct_size;
+  uint32_t flags;     /**< GLV_TAKE_ROW_IDS, GLV_SCAN_ROW_ID and GLV_SQL_* bits */
+  glv_pairs columns;  /**< as in glv_scan_options */
+  glv_cancel *cancel; /**< NULL, or what can stop the call */
+} glv_take_options;
+
+#define GLV_TAKE_ROW_IDS 4u /**< rows are named by their `_rowid`, not by their place */
+
 /**
  * Create a table from a stream.
  *
@@ -239,6 +249,23 @@ GLV_API GLV_CHECKED glv_status glv_table_count(glv_table *table, const char *fil
  * a plain name. Thread class: T; the stream S.
  */
 GLV_API GLV_CHECKED glv_status glv_table_scan(glv_table *table, const glv_scan_options *options,
+                                              struct ArrowArrayStream *ret, glv_error *err);
+
+/**
+ * Read rows by number, in the order asked. Only what holds these rows is read; the result is held
+ * in memory.
+ *
+ * @param table   the table, in the version it has now.
+ * @param rows    places in the table (0 = the first row; deleted rows do not count), or row ids as
+ * GLV_SCAN_ROW_ID shows them. A number given twice gives its row twice.
+ * @param count   how many.
+ * @param options NULL = by place, all columns.
+ * @param ret     the rows; released by the caller. Row ids that no row has are left out.
+ * @param err     NULL, or filled on failure. Errors: GLV_E_INVALID_INPUT for a place past the last
+ * row; as glv_table_scan. Thread class: T; the stream S.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_take(glv_table *table, const uint64_t *rows, size_t count,
+                                              const glv_take_options *options,
                                               struct ArrowArrayStream *ret, glv_error *err);
 
 /**

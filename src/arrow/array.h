@@ -162,6 +162,9 @@ typedef struct batch_reader {
   void (*dispose)(void *state);
   void *state;
 } batch_reader;
+/** The rows that r still has, in one batch; r is left at its end. Errors: those of r; GLV_E_LIMIT past
+ * 2^32 - 1 rows, or where an array cannot hold them (array_concat); GLV_E_NOMEM. */
+glv_status batch_collect(glv_env *env, batch_reader *r, batch *ret, glv_error *err);
 void batch_reader_dispose(batch_reader *r); /* usable with CLEANUP; an empty reader is fine */
 
 #endif

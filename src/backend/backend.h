@@ -141,6 +141,8 @@ struct backend_ops {
                             uint64_t *ret, glv_error *err);
   glv_status (*table_scan)(glv_table *table, const glv_scan_options *options, batch_reader *ret,
                            glv_error *err);
+  glv_status (*table_take)(glv_table *table, const uint64_t *rows, size_t count,
+                           const glv_take_options *options, batch_reader *ret, glv_error *err);
   /* overwrite: replace rows and schema, else append. */
   glv_status (*table_write)(glv_table *table, batch_reader *data, bool overwrite,
                             const glv_write_options *options, glv_write_result *ret,

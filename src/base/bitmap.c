@@ -81,6 +81,9 @@ void bitmap_and(bitmap *into, const bitmap *other) {
 void bitmap_andnot(bitmap *into, const bitmap *other) {
   roaring_bitmap_andnot_inplace(in(into), in(other));
 }
+bool bitmap_select(const bitmap *b, uint64_t rank, uint32_t *ret) {
+  return rank <= UINT32_MAX && roaring_bitmap_select(in(b), (uint32_t)rank, ret);
+}
 uint32_t bitmap_max(const bitmap *b) { return roaring_bitmap_maximum(in(b)); }
 
 size_t bitmap_values(const bitmap *b, uint64_t first, uint64_t end, uint32_t *values, size_t room) {

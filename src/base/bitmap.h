@@ -32,6 +32,8 @@ bool bitmap_equal(const bitmap *a, const bitmap *b);
 void bitmap_or(bitmap *into, const bitmap *other);
 void bitmap_and(bitmap *into, const bitmap *other);
 void bitmap_andnot(bitmap *into, const bitmap *other);
+/** The value that has `rank` smaller ones in the set; false when there is none. */
+bool bitmap_select(const bitmap *b, uint64_t rank, uint32_t *ret);
 /** Largest value; the set must not be empty. */
 uint32_t bitmap_max(const bitmap *b);
 /**

@@ -34,7 +34,7 @@ void decoder_dispose(decoder *d); /* usable with CLEANUP */
 /** Make s hold at least size bytes. Errors: GLV_E_NOMEM. */
 glv_status decoder_reserve(decoder *d, scratch *s, size_t size, glv_error *err);
 /** Ranges closer than this are read together. */
-#define FETCH_GAP ((uint64_t)16 << 10)
+#define FETCH_GAP ((uint64_t)4 << 10)
 /** A read of several ranges ends at about this size: small enough to stay in the cache until it is
  * decoded. */
 #define FETCH_BYTES ((uint64_t)128 << 10)

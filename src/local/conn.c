@@ -19,6 +19,7 @@ const backend_ops local_ops = {
     .table_describe = local_table_describe,
     .table_count = local_table_count,
     .table_scan = local_table_scan,
+    .table_take = local_table_take,
     .table_write = local_table_write,
     .query = local_query,
     .view_prepare = local_view_prepare,

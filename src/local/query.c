@@ -208,44 +208,6 @@ static void sort_rows(const struct sorting *s, uint32_t *rows, uint32_t *spare, 
   }
 }
 
-static glv_status collect(glv_env *env, batch_reader *r, arena *a, batch *ret, glv_error *err) {
-  batch *batches = NULL;
-  size_t count = 0;
-  size_t capacity = 0;
-  uint64_t rows = 0;
-  glv_status status = GLV_OK;
-  for (bool end = false; status == GLV_OK && !end;) {
-    status = vec_reserve(env, &batches, &capacity, count + 1, sizeof *batches, err);
-    if (status == GLV_OK) {
-      batches[count] = (batch){0};
-      status = r->next(r->state, &batches[count], &end, err);
-    }
-    if (status == GLV_OK && !end) {
-      rows += batches[count++].length;
-    }
-  }
-  if (status == GLV_OK && rows > UINT32_MAX) {
-    status = FAIL(err, GLV_E_LIMIT, "ORDER BY holds at most %u rows; the statement gives %llu",
-                  UINT32_MAX, (unsigned long long)rows);
-  }
-  const size_t columns = r->schema->field_count;
-  status = status == GLV_OK ? batch_new(env, r->schema, (size_t)rows, columns, ret, err) : status;
-  array *parts = status == GLV_OK ? ARENA_ARRAY(a, array, count) : NULL;
-  status = status == GLV_OK && parts == NULL ? error_nomem(err, count * sizeof *parts) : status;
-  for (size_t c = 0; c < columns && status == GLV_OK; c++) {
-    for (size_t i = 0; i < count; i++) {
-      parts[i] = batches[i].columns[c];
-    }
-    status = count > 0 ? array_concat(env, parts, count, &ret->columns[c], err)
-                       : array_new_null(env, r->schema->fields[c].type, 0, &ret->columns[c], err);
-  }
-  for (size_t i = 0; i < count; i++) {
-    batch_dispose(&batches[i]);
-  }
-  mem_free(env, batches);
-  return status;
-}
-
 /* The part of the sorted row numbers that offset and limit leave. */
 static void cut(const select_statement *s, size_t *first, size_t *count) {
   const uint64_t skip = s->has_offset ? u64_min(s->offset, *count) : 0;
@@ -279,7 +241,7 @@ static glv_status sorted(const select_statement *s, arena *a, batch_reader *r, s
                          batch_reader *ret, glv_error *err) {
   glv_env *env = a->env;
   CLEANUP(batch_dispose) batch all = {0};
-  TRY(collect(env, r, a, &all, err));
+  TRY(batch_collect(env, r, &all, err));
   uint32_t *rows = NULL;
   TRY(sort_all(s, a, &all, &rows, err));
   size_t first = 0;

@@ -7,6 +7,7 @@
 #include "expr/expr.h"
 #include "local/local_private.h"
 #include "table/scan.h"
+#include "table/take.h"
 #include "table/write.h"
 #include "view/definition.h"
 
@@ -315,22 +316,29 @@ glv_status local_table_count(glv_table *table, const char *filter, const glv_cal
   return local_explain(snapshot, status, str_of(predicate), NULL, 0, err);
 }
 
+static glv_status result_columns(arena *a, glv_pairs items, const scan_column **ret,
+                                 glv_error *err) {
+  scan_column *columns = ARENA_ARRAY(a, scan_column, items.count);
+  if (columns == NULL) {
+    return error_nomem(err, items.count * sizeof *columns);
+  }
+  for (size_t i = 0; i < items.count; i++) {
+    columns[i] = (scan_column){str_of(items.items[i].name), str_of(items.items[i].value)};
+  }
+  *ret = items.count > 0 ? columns : NULL;
+  return GLV_OK;
+}
+
 glv_status local_table_scan(glv_table *table, const glv_scan_options *options, batch_reader *ret,
                             glv_error *err) {
   CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, table->handle.env);
-  scan_column *columns = ARENA_ARRAY(&a, scan_column, options->columns.count);
-  if (columns == NULL) {
-    return error_nomem(err, options->columns.count * sizeof *columns);
-  }
-  for (size_t i = 0; i < options->columns.count; i++) {
-    const glv_pair *p = &options->columns.items[i];
-    columns[i] = (scan_column){str_of(p->name), str_of(p->value)};
-  }
+  const scan_column *columns = NULL;
+  TRY(result_columns(&a, options->columns, &columns, err));
   const char *predicate = NULL;
   TRY(local_predicate(&a, options->filter, options->flags, &predicate, err));
-  const scan_options scan = {.columns = options->columns.count > 0 ? columns : NULL,
+  const scan_options scan = {.columns = columns,
                              .column_count = options->columns.count,
                              .filter = str_of(predicate),
                              .expr_flags = local_expr_flags(options->flags),
@@ -342,6 +350,23 @@ glv_status local_table_scan(glv_table *table, const glv_scan_options *options, b
                              .cancel = options->cancel};
   const glv_status status = table_scan(snapshot, &scan, ret, err);
   return local_explain(snapshot, status, scan.filter, scan.columns, scan.column_count, err);
+}
+
+glv_status local_table_take(glv_table *table, const uint64_t *rows, size_t count,
+                            const glv_take_options *options, batch_reader *ret, glv_error *err) {
+  CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, table->handle.env);
+  const scan_column *columns = NULL;
+  TRY(result_columns(&a, options->columns, &columns, err));
+  const take_options take = {.columns = columns,
+                             .column_count = options->columns.count,
+                             .expr_flags = local_expr_flags(options->flags),
+                             .by_row_id = (options->flags & GLV_TAKE_ROW_IDS) != 0,
+                             .with_row_id = (options->flags & GLV_SCAN_ROW_ID) != 0,
+                             .cancel = options->cancel};
+  const glv_status status = table_take(snapshot, rows, count, &take, ret, err);
+  return local_explain(snapshot, status, (str){0}, columns, take.column_count, err);
 }
 
 /* ---- writing ---- */

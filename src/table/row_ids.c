@@ -350,6 +350,99 @@ bool row_ids_bounds(const row_id_sequence *s, uint64_t *ret_min, uint64_t *ret_m
   return s->rows > 0;
 }
 
+/* ---- finding ---- */
+
+/* Ids below `value`. */
+static size_t ids_below(const uint64_t *ids, size_t count, uint64_t value) {
+  size_t low = 0;
+  size_t high = count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (ids[middle] < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* Numbers below `value` of an ascending list. */
+static size_t numbers_below(const struct numbers *n, uint64_t value) {
+  size_t low = 0;
+  size_t high = n->count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (number_at(n, middle) < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* Position of an id, between the least and the largest, in a segment whose ids ascend; UINT64_MAX
+ * when it is not there. */
+static uint64_t locate_ascending(const struct segment *s, uint64_t id) {
+  const bool is_list = s->kind == LANCE__TABLE__U64_SEGMENT__SEGMENT_SORTED_ARRAY;
+  const uint64_t i = id - s->start; /* in a range */
+  if (s->kind == LANCE__TABLE__U64_SEGMENT__SEGMENT_RANGE_WITH_BITMAP) {
+    const size_t block = (size_t)(i / 8 / BLOCK_BYTES);
+    uint64_t rank = s->ranks[block];
+    for (uint64_t k = (uint64_t)block * BLOCK_BYTES * 8; k < i; k++) {
+      rank += bit_get(s->bits, (size_t)k);
+    }
+    return bit_get(s->bits, (size_t)i) ? rank : UINT64_MAX;
+  }
+  if (s->kind == LANCE__TABLE__U64_SEGMENT__SEGMENT_RANGE) {
+    return i;
+  }
+  const size_t below = numbers_below(&s->numbers, id);
+  const bool is_listed = below < s->numbers.count && number_at(&s->numbers, below) == id;
+  if (is_list) {
+    return is_listed ? below : UINT64_MAX;
+  }
+  return is_listed ? UINT64_MAX : i - below; /* a hole, or behind so many of them */
+}
+
+/* A list in any order is read once, each number looked up among the ids. */
+static void locate_in_list(const struct segment *s, const uint64_t *ids, size_t count,
+                           uint64_t *rows) {
+  for (size_t i = 0; i < s->numbers.count; i++) {
+    const uint64_t id = number_at(&s->numbers, i);
+    const size_t k = ids_below(ids, count, id);
+    if (k < count && ids[k] == id && rows[k] == UINT64_MAX) {
+      rows[k] = s->first_row + i;
+    }
+  }
+}
+
+static void locate_in_segment(const struct segment *s, const uint64_t *ids, size_t count,
+                              uint64_t *rows) {
+  uint64_t least = 0;
+  uint64_t most = 0;
+  segment_bounds(s, &least, &most);
+  for (size_t k = ids_below(ids, count, least); k < count && ids[k] <= most; k++) {
+    const uint64_t p = rows[k] == UINT64_MAX ? locate_ascending(s, ids[k]) : UINT64_MAX;
+    rows[k] = p != UINT64_MAX ? s->first_row + p : rows[k];
+  }
+}
+
+void row_ids_locate(const row_id_sequence *s, const uint64_t *ids, size_t count, uint64_t *rows) {
+  for (size_t k = 0; k < count; k++) {
+    rows[k] = UINT64_MAX;
+  }
+  for (size_t i = 0; i < s->segment_count; i++) {
+    const struct segment *part = &s->segments[i];
+    if (part->kind == LANCE__TABLE__U64_SEGMENT__SEGMENT_ARRAY) {
+      locate_in_list(part, ids, count, rows);
+    } else if (part->count > 0) {
+      locate_in_segment(part, ids, count, rows);
+    }
+  }
+}
+
 /* ---- versions ---- */
 
 glv_status row_versions_decode(arena *a, str bytes, const char *what, row_versions *ret,

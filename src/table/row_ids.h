@@ -29,6 +29,14 @@ void row_ids_read(const row_id_sequence *s, uint64_t first, size_t count, uint64
  * when the sequence is empty. */
 bool row_ids_bounds(const row_id_sequence *s, uint64_t *ret_min, uint64_t *ret_max);
 
+/**
+ * Where ids stand in a sequence.
+ *
+ * @param ids   ascending, without repetitions.
+ * @param rows  count places: the first row that has the id, or UINT64_MAX. Thread class: T.
+ */
+void row_ids_locate(const row_id_sequence *s, const uint64_t *ids, size_t count, uint64_t *rows);
+
 /** Append the serialized sequence of the ids in that order to out. */
 glv_status row_ids_encode(const uint64_t *ids, size_t count, buf *out, glv_error *err);
 /** Append that of the ids first .. first + count - 1. */

@@ -13,6 +13,7 @@
 enum {
   WINDOW_BYTES = 1 << 20, /* decoded size that a window aims at: what fits a processor's cache */
   WINDOW_LEAST_ROWS = 1024,
+  SPARSE_ROWS = 64,  /* a window holds so many wanted rows, however far apart they lie */
   CHUNK_ROWS = 4096, /* most rows of one chunk of a page; cutting inside decodes it twice */
   ROW_LEAST_BYTES = 1,
   TEXT_BYTES = 32, /* assumed size of a value of variable width */
@@ -73,6 +74,20 @@ static uint64_t window_rows(const scan_plan *p, const fragment *f) {
   return u64_min(u64_max(fit / step * step, WINDOW_LEAST_ROWS), LIMIT_BATCH_ROWS);
 }
 
+/* Where the window ends that starts at the next row of fragment f. */
+static uint64_t window_end(const scan_state *s, const fragment *f, const bitmap *offsets) {
+  const uint64_t end = u64_min(s->next_row + window_rows(s->plan, f), f->physical_rows);
+  if (offsets == NULL) {
+    return end;
+  }
+  const uint64_t before = bitmap_count_range(offsets, 0, s->next_row);
+  uint32_t last = 0;
+  if (!bitmap_select(offsets, before + SPARSE_ROWS - 1, &last)) {
+    return f->physical_rows; /* fewer are left */
+  }
+  return u64_min(u64_max(end, (uint64_t)last + 1), f->physical_rows);
+}
+
 static void drop_current(scan_state *s) {
   fragment_scan_unref(s->current);
   s->current = NULL;
@@ -85,12 +100,12 @@ static bool is_cut(const scan_state *s) { return s->next_fragment == s->fragment
 /* The next window into *w; there is one. */
 static glv_status cut(scan_state *s, scan_window *w, glv_error *err) {
   const fragment *f = s->fragments[s->next_fragment];
+  const bitmap *offsets = s->offsets != NULL ? s->offsets[s->next_fragment] : NULL;
   if (s->current == NULL) {
-    const bitmap *offsets = s->offsets != NULL ? s->offsets[s->next_fragment] : NULL;
     const uint64_t live = s->first_live != NULL ? s->first_live[s->next_fragment] : 0;
     TRY(fragment_scan_new(s->plan, f, offsets, live, &s->current, err));
   }
-  const uint64_t rows = u64_min(window_rows(s->plan, f), f->physical_rows - s->next_row);
+  const uint64_t rows = window_end(s, f, offsets) - s->next_row;
   *w = (scan_window){.fragment = s->current, .first = s->next_row, .count = (size_t)rows};
   w->task = (task){.run = scan_window_run, .context = w};
   s->current->refs++;

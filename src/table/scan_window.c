@@ -8,6 +8,9 @@
  */
 #include "table/scan_private.h"
 
+/* Where fewer than one row in SPARSE is wanted, system columns are read row by row. */
+enum { SPARSE = 16 };
+
 /* Rows under consideration. */
 struct rows {
   const uint32_t *list; /* NULL = 0 .. count - 1 */
@@ -105,34 +108,34 @@ static void gather(const struct rows *rows, const uint64_t *all, uint64_t *ret) 
   }
 }
 
-static void row_offsets(const struct work *w, uint64_t *all) {
-  const fragment_scan *f = w->fragment;
-  uint64_t deleted = f->deleted != NULL ? bitmap_count_range(f->deleted, 0, w->first) : 0;
-  for (size_t i = 0; i < w->count; i++) {
-    all[i] = f->first_live + w->first + i - deleted;
-    deleted += f->deleted != NULL && bitmap_contains(f->deleted, (uint32_t)(w->first + i));
+static void row_offsets(const fragment_scan *f, uint64_t first, size_t count, uint64_t *all) {
+  uint64_t deleted = f->deleted != NULL ? bitmap_count_range(f->deleted, 0, first) : 0;
+  for (size_t i = 0; i < count; i++) {
+    all[i] = f->first_live + first + i - deleted;
+    deleted += f->deleted != NULL && bitmap_contains(f->deleted, (uint32_t)(first + i));
   }
 }
 
-static void system_values(const struct work *w, enum system_column which, uint64_t *all) {
-  const fragment_scan *f = w->fragment;
+/* Of the rows [first, first + count) of the fragment. */
+static void system_values(const fragment_scan *f, enum system_column which, uint64_t first,
+                          size_t count, uint64_t *all) {
   switch (which) {
   case SYSTEM_ROW_ID:
-    row_ids_read(f->row_ids, w->first, w->count, all);
+    row_ids_read(f->row_ids, first, count, all);
     return;
   case SYSTEM_ROW_ADDRESS:
-    for (size_t i = 0; i < w->count; i++) {
-      all[i] = (f->fragment->id << 32) + w->first + i;
+    for (size_t i = 0; i < count; i++) {
+      all[i] = (f->fragment->id << 32) + first + i;
     }
     return;
   case SYSTEM_ROW_OFFSET:
-    row_offsets(w, all);
+    row_offsets(f, first, count, all);
     return;
   case SYSTEM_CREATED_AT:
-    row_versions_read(&f->created_at, w->first, w->count, all);
+    row_versions_read(&f->created_at, first, count, all);
     return;
   case SYSTEM_LAST_UPDATED_AT:
-    row_versions_read(&f->last_updated_at, w->first, w->count, all);
+    row_versions_read(&f->last_updated_at, first, count, all);
     return;
   case SYSTEM_COUNT:
     return;
@@ -145,7 +148,13 @@ static glv_status read_system(struct work *w, size_t column, array *ret, glv_err
   void *values;
   TRY(array_new_fixed(p->env, p->read_as[column]->type, w->rows.count, ret, &values, err));
   if (w->rows.list == NULL) {
-    system_values(w, which, values);
+    system_values(w->fragment, which, w->first, w->count, values);
+    return GLV_OK;
+  }
+  if (w->count / SPARSE > w->rows.count) {
+    for (size_t i = 0; i < w->rows.count; i++) {
+      system_values(w->fragment, which, w->first + w->rows.list[i], 1, (uint64_t *)values + i);
+    }
     return GLV_OK;
   }
   const arena_mark mark = arena_mark_get(&w->memory);
@@ -154,7 +163,7 @@ static glv_status read_system(struct work *w, size_t column, array *ret, glv_err
     array_unref(ret);
     return error_nomem(err, w->count * sizeof *all);
   }
-  system_values(w, which, all);
+  system_values(w->fragment, which, w->first, w->count, all);
   gather(&w->rows, all, values);
   arena_reset_to(&w->memory, mark);
   return GLV_OK;

@@ -145,6 +145,40 @@ static void scans(void **state) {
   suite_close(&s);
 }
 
+static void rows_by_number(void **state) {
+  (void)state;
+  suite s;
+  suite_open(&s);
+  struct ArrowArrayStream out;
+  glv_table *table = create_table(&s, ID("t"), columns, "1 | ada | 1.5\n2 | bob | null");
+  append_rows(&s, table, columns, "5 | eve | 0.5");
+  const uint64_t rows[] = {2, 0, 2};
+  must(&s, glv_table_take(table, rows, 3, NULL, &out, &s.err));
+  assert_rows(s.env, &out, "5 | eve | 0.5\n1 | ada | 1.5\n5 | eve | 0.5");
+  glv_take_options options = GLV_OPTIONS(glv_take_options);
+  const glv_pair pairs[] = {{"shout", "upper(name)"}};
+  options.columns = (glv_pairs){pairs, 1};
+  options.flags = GLV_TAKE_ROW_IDS | GLV_SCAN_ROW_ID;
+  const uint64_t ids[] = {1, 77, 2};
+  must(&s, glv_table_take(table, ids, 3, &options, &out, &s.err));
+  assert_rows(s.env, &out, "BOB | 1\nEVE | 2");
+  must(&s, glv_table_take(table, NULL, 0, &options, &out, &s.err));
+  assert_rows(s.env, &out, "");
+  must_fail(&s, GLV_E_INVALID_INPUT, "row 3",
+            glv_table_take(table, (const uint64_t[]){3}, 1, NULL, &out, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "'rows' is NULL",
+            glv_table_take(table, NULL, 1, NULL, &out, &s.err));
+  options.flags = GLV_SCAN_LIMIT;
+  must_fail(&s, GLV_E_INVALID_INPUT, "flags",
+            glv_table_take(table, ids, 1, &options, &out, &s.err));
+  const glv_pair missing[] = {{"x", "nothing + 1"}};
+  options.flags = 0;
+  options.columns = (glv_pairs){missing, 1};
+  must_fail(&s, GLV_E_SQL_PLAN, "nothing", glv_table_take(table, ids, 1, &options, &out, &s.err));
+  glv_table_free(table);
+  suite_close(&s);
+}
+
 static void stream_errors_are_told_in_full(void **state) {
   (void)state;
   suite s;
@@ -221,6 +255,7 @@ int main(void) {
       cmocka_unit_test(create_modes),
       cmocka_unit_test(data_must_fit_the_table),
       cmocka_unit_test(scans),
+      cmocka_unit_test(rows_by_number),
       cmocka_unit_test(stream_errors_are_told_in_full),
       cmocka_unit_test(queries),
       cmocka_unit_test(memory_stays_bounded),

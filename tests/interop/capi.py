@@ -39,6 +39,10 @@ class ScanOptions(c.Structure):
                 ("limit", c.c_uint64), ("offset", c.c_uint64), ("batch_rows", c.c_uint32), ("cancel", c.c_void_p)]
 
 
+class TakeOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("columns", Pairs), ("cancel", c.c_void_p)]
+
+
 class Failed(Exception):
     def __init__(self, code, text):
         super().__init__(text)
@@ -112,6 +116,19 @@ class Connection:
         finally:
             self.lib.glv_table_free(table)
         return pa.RecordBatchReader._import_from_c(c.addressof(stream))
+
+    def take(self, parts, rows, by_row_id=False):
+        """A pyarrow table of rows by place or row id."""
+        import pyarrow as pa
+
+        table, stream = c.c_void_p(), (c.c_uint64 * 5)()
+        options = TakeOptions(struct_size=c.sizeof(TakeOptions), flags=4 * by_row_id)
+        self.call("glv_table_open", self.conn, id_of(parts), None, c.byref(table))
+        try:
+            self.call("glv_table_take", table, (c.c_uint64 * len(rows))(*rows), c.c_size_t(len(rows)), c.byref(options), stream)
+        finally:
+            self.lib.glv_table_free(table)
+        return pa.RecordBatchReader._import_from_c(c.addressof(stream)).read_all()
 
     def cancel(self):
         """A token, and a function that cancels what carries it."""

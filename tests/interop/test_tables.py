@@ -3,8 +3,10 @@ import os
 
 import lance
 import lancedb
+import numpy as np
 import pyarrow as pa
 import pytest
+from capi import Connection, Failed
 from conftest import STABLE, GlaiveError
 from data import SHAPES, TYPES, same, table
 
@@ -224,3 +226,29 @@ def test_damaged_files_are_refused(glaive, lancedb40):
     newest.write_bytes(manifest[:-1])
     with pytest.raises(GlaiveError):
         glaive.read("t")
+
+
+@pytest.mark.parametrize("stable", [True, False], ids=["stable", "addresses"])
+def test_take(glaive, stable):
+    """Rows by place and by row id, from several fragments with deleted and updated rows."""
+    path = str(glaive.db / "t.lance")
+    data = table(30_000, "random", 0.1, seed=5)
+    for i in range(3):
+        dataset = lance.write_dataset(data.slice(i * 10_000, 10_000), path, mode="append" if i else "create",
+                                      enable_stable_row_ids=stable)
+    dataset = lance.dataset(path)
+    key = data.column_names[data.schema.types.index(pa.int64())]
+    dataset.update({key: "7"}, where=f"{key} % 5 = 1")
+    dataset.delete(f"{key} % 3 = 0")
+    dataset = lance.dataset(path)
+    n = dataset.count_rows()
+    ours = Connection(glaive.db)
+    for count in [1, 10, 1000, 5000]:
+        rows = np.random.default_rng(count).integers(0, n, count).tolist()
+        same(ours.take(["t"], rows), dataset.take(rows))
+        ids = dataset.to_table(columns=[], with_row_id=True)["_rowid"].take(rows).to_pylist()
+        same(ours.take(["t"], ids, by_row_id=True), dataset._take_rows(ids))
+    with pytest.raises(Failed):
+        ours.take(["t"], [n])
+    assert ours.take(["t"], [2**60, 2**33 - 1], by_row_id=True).num_rows == 0
+    ours.close()

@@ -115,17 +115,14 @@ UNUSED static void append_rows(table_snapshot **t, int64_t first, size_t count) 
   *t = next;
 }
 
-/* A scan of up to `room` rows: column 0 as int64 or uint64 into ids; checks that the text fits the
- * number when column 1 is the text column. @return the rows found. */
-UNUSED static size_t scan_ids(const table_snapshot *t, const scan_options *o, int64_t *ids,
-                              size_t room) {
-  batch_reader r;
-  OK(table_scan(t, o, &r, err));
+/* Up to `room` rows of a reader: column 0 as int64 or uint64 into ids; checks that the text fits
+ * the number when column 1 is the text column. @return the rows found. */
+UNUSED static size_t read_ids(batch_reader *r, int64_t *ids, size_t room) {
   size_t found = 0;
   for (;;) {
     batch b = {0};
     bool at_end = false;
-    OK(r.next(r.state, &b, &at_end, err));
+    OK(r->next(r->state, &b, &at_end, err));
     if (at_end) {
       break;
     }
@@ -145,6 +142,15 @@ UNUSED static size_t scan_ids(const table_snapshot *t, const scan_options *o, in
     }
     batch_dispose(&b);
   }
+  return found;
+}
+
+/* read_ids of a scan. */
+UNUSED static size_t scan_ids(const table_snapshot *t, const scan_options *o, int64_t *ids,
+                              size_t room) {
+  batch_reader r;
+  OK(table_scan(t, o, &r, err));
+  const size_t found = read_ids(&r, ids, room);
   batch_reader_dispose(&r);
   return found;
 }

@@ -23,6 +23,18 @@ static void expect_list(str bytes, const uint64_t *ids, size_t count) {
       assert_memory_equal(found, ids + first, n * sizeof *ids);
     }
   }
+  for (uint64_t id = 0; id < 100; id++) {
+    const uint64_t wanted[] = {id, id + 1000, UINT64_C(1) << 56};
+    uint64_t rows[3];
+    row_ids_locate(s, wanted, 3, rows);
+    for (size_t k = 0; k < 3; k++) {
+      size_t row = 0;
+      while (row < count && ids[row] != wanted[k]) {
+        row++;
+      }
+      assert_int_equal(rows[k], row < count ? row : UINT64_MAX);
+    }
+  }
   arena_dispose(&a);
   test_env_close(&t);
 }
