@@ -2,7 +2,6 @@
  */
 #include <math.h>
 
-#include "expr/cast.h"
 #include "expr/function_private.h"
 
 /* The bits of a half: an exponent of ones and a fraction. */
@@ -41,27 +40,10 @@ static glv_status kernel_nanvl(const function_frame *f, const operand *arguments
 }
 
 static glv_status bind_nanvl(function_binding *b, glv_error *err) {
+  static const type_kind KINDS[] = {TYPE_FLOAT16, TYPE_FLOAT32, TYPE_FLOAT64};
   TRY(bind_count(b, 2, 2, err));
-  bool all_half = true;
-  bool any_double = false;
-  for (size_t i = 0; i < 2; i++) {
-    const type_kind kind = b->arguments[i].type->kind;
-    if (kind != TYPE_NULL && !type_is_numeric(kind)) {
-      return bind_refuse(b, i, "Float", err);
-    }
-    all_half = all_half && (kind == TYPE_FLOAT16 || kind == TYPE_NULL || kind == TYPE_INT8 ||
-                            kind == TYPE_UINT8);
-    any_double = any_double || kind == TYPE_FLOAT64 || type_is_decimal(kind);
-  }
-  const type *t = type_simple(any_double ? TYPE_FLOAT64 : all_half ? TYPE_FLOAT16 : TYPE_FLOAT32);
-  for (size_t i = 0; i < 2; i++) {
-    if (!cast_is_supported(b->arguments[i].type, t)) {
-      return FAIL(err, GLV_E_SQL_PLAN, "function '%.*s' of %s is not supported yet",
-                  STR_ARG(b->name), TYPE_TEXT(b->arguments[i].type));
-    }
-    b->targets[i] = t;
-  }
-  b->result = t;
+  TRY(bind_variadic(b, KINDS, 3, err));
+  b->result = b->targets[0];
   return GLV_OK;
 }
 
@@ -70,6 +52,8 @@ static glv_status bind_nanvl(function_binding *b, glv_error *err) {
 /* Whether value i of a number is zero; NaN and everything else is not. */
 static bool is_zero_at(const operand *o, size_t i) {
   switch (o->a.type->kind) {
+  case TYPE_FLOAT16:
+    return (OPERAND_VALUE(o, uint16_t, i) & 0x7fff) == 0;
   case TYPE_FLOAT32:
     return OPERAND_VALUE(o, float, i) == 0.0f;
   case TYPE_FLOAT64:
@@ -118,7 +102,7 @@ static glv_status bind_number_test(function_binding *b, glv_error *err) {
   const type_kind kind = b->arguments[0].type->kind;
   if (kind == TYPE_NULL) {
     b->targets[0] = type_simple(TYPE_FLOAT64);
-  } else if (!type_is_numeric(kind) || kind == TYPE_FLOAT16) {
+  } else if (!type_is_numeric(kind)) {
     return bind_refuse(b, 0, "Numeric", err);
   }
   b->result = type_simple(TYPE_BOOL);
@@ -145,6 +129,11 @@ static glv_status absolute(const operand *o, void *values, size_t rows, glv_erro
     ABS_SIGNED(TYPE_INT16, int16_t, INT16_MIN);
     ABS_SIGNED(TYPE_INT32, int32_t, INT32_MIN);
     ABS_SIGNED(TYPE_INT64, int64_t, INT64_MIN);
+  case TYPE_FLOAT16:
+    for (size_t i = 0; i < rows; i++) {
+      ((uint16_t *)values)[i] = OPERAND_VALUE(o, uint16_t, i) & 0x7fff;
+    }
+    return GLV_OK;
   case TYPE_FLOAT32:
     for (size_t i = 0; i < rows; i++) {
       ((float *)values)[i] = fabsf(OPERAND_VALUE(o, float, i));
@@ -165,6 +154,9 @@ static glv_status kernel_abs(const function_frame *f, const operand *arguments, 
     *ret = kernel_retype(&arguments[0].a, f->binding->result);
     return GLV_OK;
   }
+  if (type_is_decimal(kind)) {
+    return decimal_abs(f, arguments, rows, ret, err);
+  }
   CLEANUP(array_unref) array a = {0};
   void *values;
   TRY(kernel_begin(f->env, f->binding->result, arguments, 1, rows, &a, &values, err));
@@ -179,9 +171,6 @@ static glv_status bind_abs(function_binding *b, glv_error *err) {
   const type *t = b->arguments[0].type;
   if (t->kind == TYPE_NULL) {
     b->targets[0] = type_simple(TYPE_FLOAT64);
-  } else if (type_is_decimal(t->kind) || t->kind == TYPE_FLOAT16) {
-    return FAIL(err, GLV_E_SQL_PLAN, "function '%.*s' of %s is not supported yet", STR_ARG(b->name),
-                TYPE_TEXT(t));
   } else if (!type_is_numeric(t->kind)) {
     return bind_refuse(b, 0, "Numeric", err);
   }

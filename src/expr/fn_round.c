@@ -2,7 +2,6 @@
  * scaled back, all in the type of the result, so it can overflow to an infinity. */
 #include <math.h>
 
-#include "expr/cast.h"
 #include "expr/function_private.h"
 
 /* 10^n by squaring, the inverse for negative n. */
@@ -84,14 +83,23 @@ static float trunc_positive32(float x) { return x == 0.0f ? 0.0f : truncf(x); }
 
 static glv_status kernel_ceil(const function_frame *f, const operand *arguments, size_t rows,
                               array *ret, glv_error *err) {
+  if (type_is_decimal(arguments[0].a.type->kind)) {
+    return decimal_ceil(f, arguments, rows, ret, err);
+  }
   return make_whole(f, arguments, ceil, ceilf, rows, ret, err);
 }
 static glv_status kernel_floor(const function_frame *f, const operand *arguments, size_t rows,
                                array *ret, glv_error *err) {
+  if (type_is_decimal(arguments[0].a.type->kind)) {
+    return decimal_floor(f, arguments, rows, ret, err);
+  }
   return make_whole(f, arguments, floor, floorf, rows, ret, err);
 }
 static glv_status kernel_round(const function_frame *f, const operand *arguments, size_t rows,
                                array *ret, glv_error *err) {
+  if (type_is_decimal(arguments[0].a.type->kind)) {
+    return decimal_round(f, arguments, rows, ret, err);
+  }
   if (f->binding->count == 1) {
     return make_whole(f, arguments, round, roundf, rows, ret, err);
   }
@@ -113,45 +121,41 @@ static glv_status kernel_trunc(const function_frame *f, const operand *arguments
   return make_whole(f, arguments, trunc_positive64, trunc_positive32, rows, ret, err);
 }
 
-/* Argument 0 is a number and becomes a float; integers become `integer`. */
-static glv_status bind_rounded(function_binding *b, type_kind integer, glv_error *err) {
-  const type *t = b->arguments[0].type;
-  if (t->kind != TYPE_NULL && !type_is_numeric(t->kind)) {
-    return bind_refuse(b, 0, "Numeric", err);
+static const type_kind FLOATS[] = {TYPE_FLOAT64, TYPE_FLOAT32};
+
+/* Decimals keep their type. */
+static glv_status bind_whole(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, 1, err));
+  if (!type_is_decimal(b->arguments[0].type->kind)) {
+    TRY(bind_variadic(b, FLOATS, 2, err));
   }
-  if (type_is_decimal(t->kind) || t->kind == TYPE_FLOAT16) {
-    return FAIL(err, GLV_E_SQL_PLAN, "function '%.*s' of %s is not supported yet", STR_ARG(b->name),
-                TYPE_TEXT(t));
-  }
-  b->targets[0] = type_simple(type_is_float(t->kind) ? t->kind : integer);
   b->result = b->targets[0];
   return GLV_OK;
 }
 
-/* Argument 1 is an integer. */
-static glv_status bind_places(function_binding *b, type_kind kind, glv_error *err) {
+static glv_status bind_round(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, 2, err));
   if (b->count > 1) {
     TRY(bind_int64(b, 1, err));
-    b->targets[1] = type_simple(kind);
+    b->targets[1] = type_simple(TYPE_INT32);
   }
+  if (type_is_decimal(b->arguments[0].type->kind)) {
+    return decimal_bind_round(b, err);
+  }
+  TRY(bind_float(b, 0, err));
+  b->result = b->targets[0];
   return GLV_OK;
 }
 
-static glv_status bind_whole(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 1, 1, err));
-  return bind_rounded(b, TYPE_FLOAT64, err);
-}
-
-static glv_status bind_round(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 1, 2, err));
-  TRY(bind_rounded(b, TYPE_FLOAT64, err));
-  return bind_places(b, TYPE_INT32, err);
-}
-
 static glv_status bind_trunc(function_binding *b, glv_error *err) {
+  static const signature SIGNATURES[] = {{{TYPE_FLOAT32, TYPE_INT64}},
+                                         {{TYPE_FLOAT64, TYPE_INT64}},
+                                         {{TYPE_FLOAT64}},
+                                         {{TYPE_FLOAT32}}};
   TRY(bind_count(b, 1, 2, err));
-  TRY(bind_rounded(b, b->count > 1 ? TYPE_FLOAT32 : TYPE_FLOAT64, err));
-  return bind_places(b, TYPE_INT64, err);
+  TRY(bind_signature(b, SIGNATURES, sizeof SIGNATURES / sizeof *SIGNATURES, err));
+  b->result = b->targets[0];
+  return GLV_OK;
 }
 
 const function functions_round[] = {

@@ -97,6 +97,22 @@ typedef glv_status (*text_row)(const function_frame *f, const operand *arguments
 glv_status function_text_rows(const function_frame *f, const operand *arguments, size_t rows,
                               text_row row, array *ret, glv_error *err);
 
+/* fn_decimal.c: functions whose first argument is a decimal. Their results have the type of it, but
+ * for round, whose bind sets it. Errors: GLV_E_SQL_EXEC when a value leaves its type. */
+glv_status decimal_abs(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                       glv_error *err);
+glv_status decimal_ceil(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                        glv_error *err);
+glv_status decimal_floor(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                         glv_error *err);
+/** The places, if any, are int32. */
+glv_status decimal_round(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                         glv_error *err);
+glv_status decimal_bind_round(function_binding *b, glv_error *err);
+/** The exponent is int64 or float64. */
+glv_status decimal_power(const function_frame *f, const operand *arguments, size_t rows, array *ret,
+                         glv_error *err);
+
 typedef double (*math_map64)(double x);
 typedef float (*math_map32)(float x);
 /** One float column mapped to one of the same type; null where it is null. */
