@@ -212,6 +212,8 @@ bool type_is_temporal(type_kind kind) {
   return kind >= TYPE_DATE32 && kind <= TYPE_INTERVAL_MONTH_DAY_NANO;
 }
 
+bool type_is_list(type_kind kind) { return kind >= TYPE_LIST && kind <= TYPE_FIXED_SIZE_LIST; }
+
 size_t type_width(const type *t) {
   switch (t->kind) {
   case TYPE_INT8:

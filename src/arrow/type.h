@@ -127,6 +127,7 @@ bool type_is_numeric(type_kind kind); /* integers, floats, decimals */
 bool type_is_string(type_kind kind);  /* utf8, large_utf8, utf8_view */
 bool type_is_binary(type_kind kind);  /* binary, large_binary, binary_view */
 bool type_is_temporal(type_kind kind);
+bool type_is_list(type_kind kind);    /* list, large_list, fixed_size_list */
 /** Bytes of one value of a fixed-width type (bool: 0, see type_bits), 0 for others. */
 size_t type_width(const type *t);
 /** Bytes of one offset: 4, 8, or 0 when the type has none. utf8_view and binary_view: 4. */

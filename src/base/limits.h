@@ -16,6 +16,8 @@
 #define LIMIT_SQL_NODES (2u << 20)
 /** Length of one SQL text in bytes. */
 #define LIMIT_SQL_BYTES (16u << 20)
+/** Items of all lists that range, array_repeat or array_resize make in one batch. */
+#define LIMIT_SQL_LIST_ITEMS (1u << 27)
 /** Nesting of Arrow types. */
 #define LIMIT_TYPE_DEPTH 64
 /** Columns of a schema, nested ones included. */

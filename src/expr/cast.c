@@ -129,6 +129,9 @@ bool cast_is_supported(const type *from, const type *to) {
   if (type_equal(from, to)) {
     return true;
   }
+  if (cast_is_nested(from) || cast_is_nested(to)) {
+    return cast_nested_is_supported(from, to);
+  }
   return (targets[cast_class_of(from->kind)] & B(cast_class_of(to->kind))) != 0;
 }
 
@@ -180,6 +183,9 @@ static glv_status cast_differing(const cast_job *job, array *ret, glv_error *err
   }
   if (to == CAST_DICTIONARY) {
     return cast_to_dictionary(job, ret, err);
+  }
+  if (cast_is_nested(job->from->type) || cast_is_nested(job->to)) {
+    return cast_nested(job, ret, err);
   }
   if (to == CAST_STRING) {
     return cast_to_text(job, ret, err);

@@ -74,6 +74,12 @@ glv_status cast_from_dictionary(const cast_job *job, array *ret, glv_error *err)
 /** Anything but a dictionary to a dictionary. */
 glv_status cast_to_dictionary(const cast_job *job, array *ret, glv_error *err);
 
+/** Whether a type has parts that are cast on their own: lists, structs, maps. */
+bool cast_is_nested(const type *t);
+/** cast_is_supported and the cast where one side is nested. */
+bool cast_nested_is_supported(const type *from, const type *to);
+glv_status cast_nested(const cast_job *job, array *ret, glv_error *err);
+
 /** The zone of a timestamp type; *ret stays NULL when it has none. Release with zone_free. */
 struct zone;
 glv_status cast_zone_of(glv_env *env, const type *t, struct zone **ret, glv_error *err);

@@ -303,6 +303,10 @@ static glv_status coerce_any(arena *a, enum join how, const type *l, const type 
   if (*ret == NULL) {
     *ret = coerce_strings(l, r);
   }
+  if (*ret == NULL) {
+    static const coerce_part parts[] = {coerce_comparison, coerce_branches, coerce_union};
+    TRY(coerce_nested(a, parts[how], l, r, ret, err));
+  }
   return *ret != NULL ? GLV_OK : coerce_mixed(a, how, l, r, ret, err);
 }
 

@@ -1,9 +1,12 @@
-/* Distances of vectors: fixed_size_list of float32 or float64 (sql-expressions 13.1). Sums are made
- * in float64. A vector with a null inside has no cosine and no inner product; a zero vector has no
- * cosine. */
+/* Lists as vectors (sql-expressions 13.1, 13.2): distances, array_normalize, _cast_list_f16. Sums
+ * are made in float64. A vector with a null inside has no distance; a zero vector has no cosine and
+ * no direction. */
 #include <math.h>
 
+#include "arrow/builder.h"
+#include "expr/cast.h"
 #include "expr/function_private.h"
+#include "expr/lists.h"
 
 /* One vector: the values of a list. */
 typedef struct vector {
@@ -12,9 +15,9 @@ typedef struct vector {
   size_t size;
 } vector;
 
-static vector vector_of(const operand *o, size_t i) {
-  const size_t size = (size_t)o->a.type->width;
-  return (vector){.items = &o->a.children[0], .first = operand_row(o, i) * size, .size = size};
+static vector vector_of(const lists *l, size_t i) {
+  const span s = lists_at(l, i);
+  return (vector){.items = l->items, .first = s.first, .size = s.count};
 }
 
 static double item(const vector *v, size_t k) {
@@ -32,6 +35,8 @@ static bool has_null(const vector *v) {
   return false;
 }
 
+/* ---- distances ---- */
+
 typedef bool (*distance)(const vector *l, const vector *r, double *ret);
 
 static bool cosine(const vector *l, const vector *r, double *ret) {
@@ -47,8 +52,9 @@ static bool cosine(const vector *l, const vector *r, double *ret) {
   return left != 0 && right != 0;
 }
 
+/* A sum of nothing is -0.0 in the reference. */
 static bool euclid(const vector *l, const vector *r, double *ret) {
-  double sum = 0;
+  double sum = -0.0;
   for (size_t k = 0; k < l->size; k++) {
     const double d = item(l, k) - item(r, k);
     sum += d * d;
@@ -70,19 +76,24 @@ static glv_status measure(const function_frame *f, const operand *arguments, dis
                           size_t rows, array *ret, glv_error *err) {
   CLEANUP(array_unref) array a = {0};
   void *values;
+  TRY(lists_require(f, &arguments[0], err));
+  TRY(lists_require(f, &arguments[1], err));
+  const lists left = lists_of(&arguments[0]);
+  const lists right = lists_of(&arguments[1]);
   TRY(kernel_begin(f->env, f->binding->result, arguments, 2, rows, &a, &values, err));
   memset(values, 0, rows * sizeof(double));
   for (size_t i = 0; i < rows; i++) {
     if (!kernel_row_is_valid(arguments, 2, i)) {
       continue;
     }
-    const vector l = vector_of(&arguments[0], i);
-    const vector r = vector_of(&arguments[1], i);
-    if (l.size != r.size) {
+    const vector l = vector_of(&left, i);
+    const vector r = vector_of(&right, i);
+    const bool known = !has_null(&l) && !has_null(&r);
+    if (l.size != r.size && (known || fn != euclid)) {
       return FAIL(err, GLV_E_SQL_EXEC, "Both arrays must have the same length, got %zu and %zu",
                   l.size, r.size);
     }
-    if (has_null(&l) || has_null(&r) || !fn(&l, &r, &((double *)values)[i])) {
+    if (!known || !fn(&l, &r, &((double *)values)[i])) {
       TRY(kernel_set_null(f->env, &a, i, err));
     }
   }
@@ -101,32 +112,111 @@ DISTANCE_KERNEL(cosine_distance, cosine)
 DISTANCE_KERNEL(array_distance, euclid)
 DISTANCE_KERNEL(inner_product, dot_product)
 
+/* The same kind of list with other items. */
+static glv_status with_items(arena *a, const type *list, type_kind item, const type **ret,
+                             glv_error *err) {
+  field f = list->children[0];
+  f.type = type_simple(item);
+  *ret = list->kind == TYPE_FIXED_SIZE_LIST ? type_fixed_size_list(a, &f, list->width)
+                                            : type_list(a, list->kind, &f);
+  return *ret != NULL ? GLV_OK : error_nomem(err, sizeof(type));
+}
+
+/* A list whose items become float64; float32 items are read as they are. */
+static glv_status bind_vector(function_binding *b, size_t i, glv_error *err) {
+  const type *t = b->arguments[i].type;
+  if (t->kind == TYPE_NULL) {
+    return list_type_new(b->arena, TYPE_LIST, type_simple(TYPE_FLOAT64), true, &b->targets[i], err);
+  }
+  if (!type_is_list(t->kind) || !cast_is_supported(list_item(t), type_simple(TYPE_FLOAT64))) {
+    return bind_refuse(b, i, "List of numbers", err);
+  }
+  const type_kind kind = list_item(t)->kind;
+  if (kind == TYPE_FLOAT32 || kind == TYPE_FLOAT64) {
+    return GLV_OK;
+  }
+  return with_items(b->arena, t, TYPE_FLOAT64, &b->targets[i], err);
+}
+
 static glv_status bind_vectors(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 2, 2, err));
   for (size_t i = 0; i < 2; i++) {
-    const type *t = b->arguments[i].type;
-    switch (t->kind) {
-    case TYPE_FIXED_SIZE_LIST:
-      if (t->children[0].type->kind == TYPE_FLOAT32 || t->children[0].type->kind == TYPE_FLOAT64) {
-        break;
-      }
-      return FAIL(err, GLV_E_SQL_PLAN, "function '%.*s' of %s is not supported yet",
-                  STR_ARG(b->name), TYPE_TEXT(t));
-    case TYPE_LIST:
-    case TYPE_LARGE_LIST:
-    case TYPE_NULL:
-      return FAIL(err, GLV_E_SQL_PLAN, "function '%.*s' of %s is not supported yet",
-                  STR_ARG(b->name), TYPE_TEXT(t));
-    default:
-      return bind_refuse(b, i, "List", err);
-    }
+    TRY(bind_vector(b, i, err));
   }
   b->result = type_simple(TYPE_FLOAT64);
   return GLV_OK;
 }
 
+/* ---- array_normalize ---- */
+
+/* The length of a vector; *ret_known false = it has no direction: a null inside, or all zeros. */
+static double magnitude(const vector *v, bool *ret_known) {
+  double sum = 0;
+  for (size_t k = 0; k < v->size; k++) {
+    sum += item(v, k) * item(v, k);
+  }
+  *ret_known = !has_null(v) && (sum != 0 || v->size == 0);
+  return sqrt(sum);
+}
+
+static glv_status array_normalize(const function_frame *f, const operand *arguments, size_t rows,
+                                  array *ret, glv_error *err) {
+  const lists l = lists_of(&arguments[0]);
+  CLEANUP(list_builder_dispose) list_builder b = {0};
+  CLEANUP(builder_dispose) builder items;
+  CLEANUP(array_unref) array values = {0};
+  builder_init(&items, f->env, type_simple(TYPE_FLOAT64));
+  TRY(list_builder_init(&b, f->env, f->binding->result, rows, err));
+  for (size_t i = 0; i < rows; i++) {
+    const vector v = vector_of(&l, i);
+    bool known = false;
+    const double length = lists_is_valid(&l, i) ? magnitude(&v, &known) : 0;
+    if (!known) {
+      TRY(list_builder_end_null(&b, err));
+      continue;
+    }
+    for (size_t k = 0; k < v.size; k++) {
+      const double scaled = item(&v, k) / length;
+      TRY(builder_append_fixed(&items, &scaled, err));
+    }
+    b.pick_count += v.size;
+    TRY(list_builder_end(&b, err));
+  }
+  TRY(builder_finish(&items, &values, err));
+  return list_builder_finish_items(&b, &values, ret, err);
+}
+
+static glv_status bind_normalize(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, 1, err));
+  TRY(bind_vector(b, 0, err));
+  const bool large = b->targets[0]->kind == TYPE_LARGE_LIST;
+  return list_type_new(b->arena, large ? TYPE_LARGE_LIST : TYPE_LIST, type_simple(TYPE_FLOAT64),
+                       true, &b->result, err);
+}
+
+/* ---- _cast_list_f16 ---- */
+
+static glv_status cast_list_f16(const function_frame *f, const operand *arguments, size_t rows,
+                                array *ret, glv_error *err) {
+  return kernel_column(f->env, &arguments[0], f->binding->result, rows, ret, err);
+}
+
+static glv_status bind_cast_f16(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, 1, err));
+  const type *t = b->arguments[0].type;
+  const bool is_known = t->kind == TYPE_LIST || t->kind == TYPE_FIXED_SIZE_LIST;
+  const type_kind item = is_known ? list_item(t)->kind : TYPE_NONE;
+  if (item != TYPE_FLOAT16 && item != TYPE_FLOAT32) {
+    return bind_refuse(b, 0, "List of Float16 or Float32", err);
+  }
+  TRY(with_items(b->arena, t, TYPE_FLOAT16, &b->targets[0], err));
+  b->result = b->targets[0];
+  return GLV_OK;
+}
+
 static const char *const distance_names[] = {"list_distance", NULL};
 static const char *const product_names[] = {"dot_product", NULL};
+static const char *const normalize_names[] = {"list_normalize", NULL};
 
 const function functions_vector[] = {
     {.name = "cosine_distance", .bind = bind_vectors, .kernel = cosine_distance},
@@ -138,5 +228,10 @@ const function functions_vector[] = {
      .aliases = product_names,
      .bind = bind_vectors,
      .kernel = inner_product},
+    {.name = "array_normalize",
+     .aliases = normalize_names,
+     .bind = bind_normalize,
+     .kernel = array_normalize},
+    {.name = "_cast_list_f16", .bind = bind_cast_f16, .kernel = cast_list_f16},
     {0},
 };

@@ -34,9 +34,17 @@ extern const function functions_date_part[];   /* fn_date_part.c: date_part, dat
 extern const function functions_date[];        /* fn_date.c: make_date to_date to_char now ... */
 extern const function functions_timestamp[];   /* fn_timestamp.c: to_timestamp and its kin */
 extern const function functions_vector[];      /* fn_vector.c: distances */
-extern const function functions_condition[];   /* fn_condition.c: nullif greatest least */
-extern const function functions_arrow[];       /* fn_arrow.c: arrow_cast arrow_typeof ... */
-extern const function functions_later[];       /* fn_later.c: names without an implementation */
+extern const function functions_struct[];      /* fn_struct.c: named_struct struct */
+extern const function functions_list_access[]; /* fn_list_access.c: array_element array_slice ... */
+extern const function functions_list_make[];   /* fn_list_make.c: make_array array_append ... */
+extern const function functions_list_measure[]; /* fn_list_measure.c: array_length empty ... */
+extern const function functions_list_order[];   /* fn_list_order.c: array_sort array_max ... */
+extern const function functions_list_search[];  /* fn_list_search.c: array_has array_remove ... */
+extern const function functions_list_shape[];   /* fn_list_shape.c: flatten arrays_zip ... */
+extern const function functions_list_text[];    /* fn_list_text.c: array_to_string ... */
+extern const function functions_condition[];    /* fn_condition.c: nullif greatest least */
+extern const function functions_arrow[];        /* fn_arrow.c: arrow_cast arrow_typeof ... */
+extern const function functions_later[];        /* fn_later.c: names without an implementation */
 
 /** The number of arguments is in [least, most]. Errors: GLV_E_SQL_PLAN. */
 glv_status bind_count(const function_binding *b, size_t least, size_t most, glv_error *err);

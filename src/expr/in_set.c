@@ -26,6 +26,10 @@ static size_t key_width(const type *t) {
   return width <= 8 && (width & (width - 1)) == 0 ? width : 0;
 }
 
+bool in_set_takes(const type *t) {
+  return !type_is_list(t->kind) && t->kind != TYPE_STRUCT && t->kind != TYPE_MAP;
+}
+
 static uint64_t key_at(const array *a, size_t width, size_t i) {
   if (a->type->kind == TYPE_BOOL) {
     return array_bool(a, i) ? 1 : 0;

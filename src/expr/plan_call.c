@@ -241,13 +241,46 @@ static glv_status plan_nvl2(planner *p, const char *name, const node **arguments
   return finish_case(p, t, &c, ret, err);
 }
 
+/* One step of a path: the field of a struct, or the value of a key of a map. */
+static glv_status plan_step_into(planner *p, const char *name, const node *x, const node *key,
+                                 const node **ret, glv_error *err) {
+  if (x->type->kind == TYPE_MAP) {
+    return plan_table_function(p, function_find(STR("get_field")), name, (const node *[]){x, key},
+                               2, ret, err);
+  }
+  const bool is_name = node_is_constant(key) && type_is_string(key->type->kind) &&
+                       array_is_valid(key->constant, 0) && array_str(key->constant, 0).size != 0;
+  if (!is_name) {
+    return FAIL(err, GLV_E_SQL_PLAN, "Function '%s': a field name must be a non-empty string",
+                name);
+  }
+  return plan_field(p, x, array_str(key->constant, 0), ret, err);
+}
+
+/* get_field(x, 'a', 'b'): a path, so that the plan knows which fields are read. */
+static glv_status plan_get_field(planner *p, const char *name, const node **arguments, size_t count,
+                                 const node **ret, glv_error *err) {
+  if (count < 2) {
+    return wrong_count(name, "at least 2", count, err);
+  }
+  const node *x = arguments[0];
+  for (size_t i = 1; i < count && x->type->kind != TYPE_NULL; i++) {
+    TRY(plan_step_into(p, name, x, arguments[i], &x, err));
+  }
+  *ret = x;
+  return GLV_OK;
+}
+
 glv_status plan_function(planner *p, const char *name, const node **arguments, size_t count,
                          const node **ret, glv_error *err) {
   static const struct {
     const char *name;
     glv_status (*plan)(planner *, const char *, const node **, size_t, const node **, glv_error *);
-  } lazy[] = {
-      {"coalesce", plan_coalesce}, {"nvl", plan_nvl}, {"ifnull", plan_nvl}, {"nvl2", plan_nvl2}};
+  } lazy[] = {{"coalesce", plan_coalesce},
+              {"nvl", plan_nvl},
+              {"ifnull", plan_nvl},
+              {"nvl2", plan_nvl2},
+              {"get_field", plan_get_field}};
   for (size_t i = 0; i < sizeof lazy / sizeof *lazy; i++) {
     if (str_is(str_of(name), lazy[i].name)) {
       return lazy[i].plan(p, name, arguments, count, ret, err);

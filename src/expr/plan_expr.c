@@ -389,6 +389,12 @@ static glv_status plan_literal(planner *p, const ast *a, place at, const node **
   case AST_NULL:
     TRY(plan_null(p, type_simple(TYPE_NULL), ret, err));
     break;
+  case AST_ARRAY:
+    if (at.inner) {
+      return GLV_OK;
+    }
+    TRY(plan_array_literal(p, a, ret, err));
+    break;
   case AST_UNARY:
     if (!negative || a->child[0]->kind != AST_NUMBER) {
       return GLV_OK;
@@ -411,18 +417,13 @@ static glv_status plan_typed_string(planner *p, const ast *a, place at, const no
   return plan_cast(p, text, t, false, ret, err);
 }
 
+/* An array of D; in L it is a literal. */
 static glv_status plan_array(planner *p, const ast *a, place at, const node **ret, glv_error *err) {
   const node **items = ARENA_ARRAY(p->arena, const node *, a->child_count);
   if (items == NULL) {
     return error_nomem(err, a->child_count * sizeof *items);
   }
   for (uint32_t i = 0; i < a->child_count; i++) {
-    if (!at.inner && !plan_is_literal(a->child[i])) {
-      return FAIL(
-          err, GLV_E_SQL_PLAN,
-          "Expected a literal value in array, instead got another expression at position %u",
-          (unsigned)i);
-    }
     TRY(plan_node(p, a->child[i], place_plain(at), &items[i], err));
   }
   return plan_function(p, "make_array", items, a->child_count, ret, err);

@@ -7,6 +7,7 @@
 #include "arrow/builder.h"
 #include "base/number.h"
 #include "expr/cast.h"
+#include "expr/lists.h"
 #include "expr/plan_private.h"
 
 /* A literal of a fixed-width type. */
@@ -126,12 +127,59 @@ bool plan_is_literal(const ast *a) {
   case AST_HEX:
   case AST_BOOL:
   case AST_NULL:
+  case AST_ARRAY: /* only asked in L, where it is one */
     return true;
   case AST_UNARY:
     return a->op == AST_MINUS && a->child[0]->kind == AST_NUMBER;
   default:
     return false;
   }
+}
+
+/* The items of an array literal: literals themselves, all of the type of the first. */
+static glv_status array_items(planner *p, const ast *a, array *items, glv_error *err) {
+  const type *t = NULL;
+  for (uint32_t i = 0; i < a->child_count; i++) {
+    const ast *child = a->child[i];
+    if (child->kind == AST_ARRAY || child->kind == AST_PAREN || !plan_is_literal(child)) {
+      return FAIL(err, GLV_E_SQL_PLAN,
+                  "Expected a literal value in array, instead got another expression at position "
+                  "%u",
+                  (unsigned)i);
+    }
+    const node *item = NULL;
+    TRY(plan_node(p, child, (place){0}, &item, err));
+    const type *found = item->type;
+    t = t != NULL ? t : found;
+    if ((t->kind == TYPE_NULL) != (found->kind == TYPE_NULL) ||
+        plan_convert_literal(p, item, t, &item, err) != GLV_OK) {
+      return FAIL(err, GLV_E_SQL_PLAN,
+                  "Array expressions must have a consistent datatype. Expected: %s, got: %s",
+                  TYPE_TEXT(t), TYPE_TEXT(found));
+    }
+    items[i] = *item->constant;
+  }
+  return GLV_OK;
+}
+
+glv_status plan_array_literal(planner *p, const ast *a, const node **ret, glv_error *err) {
+  array *items = ARENA_ARRAY(p->arena, array, a->child_count);
+  CLEANUP(array_unref) array list = {.length = 1};
+  if (items == NULL) {
+    return error_nomem(err, a->child_count * sizeof *items);
+  }
+  if (a->child_count == 0) {
+    return FAIL(err, GLV_E_SQL_PLAN, "An array literal needs at least one value");
+  }
+  TRY(array_items(p, a, items, err));
+  TRY(list_type_new(p->arena, TYPE_LIST, items[0].type, true, &list.type, err));
+  TRY(array_new_children(p->env, 1, &list, err));
+  TRY(array_concat(p->env, items, a->child_count, &list.children[0], err));
+  list.children[0].type = items[0].type;
+  TRY(buffer_new_zeroed(p->env, 2 * sizeof(int32_t), &list.owners[1], err));
+  ((int32_t *)(void *)list.owners[1]->data)[1] = (int32_t)a->child_count;
+  list.values = list.owners[1]->data;
+  return plan_constant(p, &list, true, ret, err);
 }
 
 static bool is_arithmetic(unsigned op) {
@@ -162,6 +210,9 @@ static bool converts(const type *from, const type *to) {
   }
   if (type_is_binary(from->kind)) {
     return type_is_binary(to->kind) || to->kind == TYPE_FIXED_SIZE_BINARY;
+  }
+  if (type_is_list(from->kind) && type_is_list(to->kind)) {
+    return cast_is_supported(from, to);
   }
   return type_equal(from, to);
 }

@@ -40,6 +40,11 @@ glv_status plan_column_node(planner *p, size_t column, const node **ret, glv_err
 }
 
 glv_status plan_field(planner *p, const node *n, str name, const node **ret, glv_error *err) {
+  if (n->type->kind == TYPE_MAP) {
+    const node *arguments[2] = {n, NULL};
+    TRY(plan_string(p, name, &arguments[1], err));
+    return plan_function(p, "get_field", arguments, 2, ret, err);
+  }
   if (n->type->kind != TYPE_STRUCT) {
     return FAIL(err, GLV_E_SQL_PLAN, "The expression has no field '%.*s': it is of type %s",
                 STR_ARG(name), TYPE_TEXT(n->type));

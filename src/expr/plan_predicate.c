@@ -51,7 +51,7 @@ static glv_status split(planner *p, const type *t, const node **items, size_t *c
     return error_nomem(err, *count * sizeof *constants);
   }
   for (size_t i = 0; i < *count; i++) {
-    if (items[i]->kind == NODE_CONSTANT) {
+    if (items[i]->kind == NODE_CONSTANT && in_set_takes(t)) {
       constants[found++] = *items[i]->constant;
     } else {
       items[kept++] = items[i];

@@ -121,6 +121,7 @@ glv_status plan_column(planner *p, const ast *a, place at, const node **ret, glv
 size_t plan_whole_text(const planner *p);
 /** A node for a top-level column. */
 glv_status plan_column_node(planner *p, size_t column, const node **ret, glv_error *err);
+/** A field of a struct, or the value of a key of a map. */
 glv_status plan_field(planner *p, const node *n, str name, const node **ret, glv_error *err);
 
 /* plan_literal.c */
@@ -129,6 +130,8 @@ glv_status plan_number(planner *p, const ast *a, bool negative, place at, const 
 glv_status plan_string(planner *p, str text, const node **ret, glv_error *err);
 glv_status plan_hex(planner *p, const ast *a, const node **ret, glv_error *err);
 glv_status plan_bool(planner *p, bool value, const node **ret, glv_error *err);
+/** 7.4: an array literal of L. */
+glv_status plan_array_literal(planner *p, const ast *a, const node **ret, glv_error *err);
 glv_status plan_null(planner *p, const type *t, const node **ret, glv_error *err);
 glv_status plan_int64(planner *p, int64_t value, const node **ret, glv_error *err);
 /** 8.2: a literal takes another type. NULL stays as it is. Errors: GLV_E_SQL_PLAN. */
@@ -229,7 +232,17 @@ const type *coerce_like(const type *l, const type *r);
 /** The wider of two string types. */
 const type *coerce_strings(const type *l, const type *r);
 
+/* coerce_nested.c */
+/** How parts of nested types are joined: one of the functions of coerce.h. */
+typedef glv_status (*coerce_part)(arena *a, const type *l, const type *r, const type **ret,
+                                  glv_error *err);
+/** Two lists, two structs or two maps; *ret NULL = they are not, or their parts do not join. */
+glv_status coerce_nested(arena *a, coerce_part part, const type *l, const type *r, const type **ret,
+                         glv_error *err);
+
 /* in_set.c */
+/** Whether values of a type can be in a set: lists, structs and maps cannot. */
+bool in_set_takes(const type *t);
 /**
  * The constants of an IN list as a set, when there are enough of them and their type allows it.
  * @param values the items, all of the type; *ret_has_null tells whether one is null.
