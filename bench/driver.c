@@ -97,6 +97,19 @@ static glv_view *view_of(const char *name) {
   return handles[i].view;
 }
 
+static glv_table *table_of(const char *name) {
+  size_t i = 0;
+  while (handles[i].table == NULL ? handles[i].name[0] != '\0'
+                                  : strcmp(handles[i].name, name) != 0) {
+    i++;
+  }
+  if (handles[i].table == NULL) {
+    snprintf(handles[i].name, sizeof handles[i].name, "%s", name);
+    must(glv_table_open(conn, id_of(name), NULL, &handles[i].table, &err));
+  }
+  return handles[i].table;
+}
+
 static uint64_t drain(struct ArrowArrayStream *stream) {
   uint64_t count = 0;
   struct ArrowArray a;
@@ -182,7 +195,6 @@ static uint64_t evaluate(const char *name, const char *expression) {
 static uint64_t take(const char *name, char *numbers) {
   static uint64_t rows_wanted[65536];
   size_t n = 0;
-  glv_table *table = NULL;
   struct ArrowArrayStream stream;
   for (char *at = numbers; n < sizeof rows_wanted / sizeof *rows_wanted; at++) {
     rows_wanted[n++] = strtoull(at, &at, 10);
@@ -190,9 +202,7 @@ static uint64_t take(const char *name, char *numbers) {
       break;
     }
   }
-  must(glv_table_open(conn, id_of(name), NULL, &table, &err));
-  must(glv_table_take(table, rows_wanted, n, NULL, &stream, &err));
-  glv_table_free(table);
+  must(glv_table_take(table_of(name), rows_wanted, n, NULL, &stream, &err));
   return drain(&stream);
 }
 

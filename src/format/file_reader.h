@@ -30,6 +30,8 @@ glv_status file_reader_open(glv_env *env, void *dir, const char *name, file_read
                             glv_error *err);
 file_reader *file_reader_ref(file_reader *r);
 void file_reader_unref(file_reader *r); /* NULL is fine */
+/** Forget loaded pages until at most about `most` bytes of them are kept. Thread class: T. */
+void file_reader_trim(file_reader *r, size_t most);
 
 format_version file_reader_version(const file_reader *r);
 uint64_t file_reader_rows(const file_reader *r);

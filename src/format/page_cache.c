@@ -123,6 +123,23 @@ static void insert(file_reader *r, column_state *c, size_t number, page *p) {
   mutex_unlock(&r->lock);
 }
 
+/* A page to forget, or NULL: no more than `most` bytes are kept. */
+static page *take_surplus(file_reader *r, size_t most) {
+  page *p = NULL;
+  mutex_lock(&r->lock);
+  for (uint32_t i = 0; p == NULL && r->cached_bytes > most && i < r->footer.column_count; i++) {
+    p = r->columns[i] != NULL ? take_oldest(r, r->columns[i]) : NULL;
+  }
+  mutex_unlock(&r->lock);
+  return p;
+}
+
+void file_reader_trim(file_reader *r, size_t most) {
+  for (page *p = take_surplus(r, most); p != NULL; p = take_surplus(r, most)) {
+    page_unref(p);
+  }
+}
+
 glv_status reader_page(file_reader *r, decoder *d, column_state *c, size_t number, page **ret,
                        glv_error *err) {
   page *p = find(r, c, number);

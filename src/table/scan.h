@@ -43,6 +43,7 @@ typedef struct scan_options {
   size_t batch_rows;         /* most rows of one batch; 0 = as many as are decoded at a time */
   const scan_fragment *fragments; /* NULL = all; else only these, in this order */
   size_t fragment_count;
+  bool keep_open; /* keep the data files open for the next scan that asks for it */
   cancel_token
       *cancel; /* polled between windows; NULL or referenced until the reader is disposed */
 } scan_options;

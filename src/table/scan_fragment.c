@@ -30,6 +30,9 @@ void fragment_scan_unref(fragment_scan *f) {
     (void)task_wait(f->plan->env, &f->open, NULL);
   }
   for (size_t i = 0; f->readers != NULL && i < f->fragment->file_count; i++) {
+    if (f->plan->keep_open && f->readers[i] != NULL) {
+      file_reader_trim(f->readers[i], KEPT_READER_BYTES);
+    }
     file_reader_unref(f->readers[i]);
   }
   bitmap_free(f->deleted);
@@ -54,6 +57,10 @@ static glv_status open_file(fragment_scan *s, size_t i, glv_error *err) {
                 "table '%s': data file '%s' has a format version that this release does not read",
                 table_name(p->table), f->path);
   }
+  s->readers[i] = p->keep_open ? kept_readers_find(p->table->readers, f) : NULL;
+  if (s->readers[i] != NULL) {
+    return GLV_OK;
+  }
   TRY(table_data_file_path(p->table, f, &s->memory, &path, err));
   TRY(file_reader_open(p->env, NULL, path, &s->readers[i], err));
   const uint64_t rows = file_reader_rows(s->readers[i]);
@@ -62,6 +69,9 @@ static glv_status open_file(fragment_scan *s, size_t i, glv_error *err) {
                 "table '%s': data file '%s' has %llu rows, the manifest says %llu",
                 table_name(p->table), f->path, (unsigned long long)rows,
                 (unsigned long long)s->fragment->physical_rows);
+  }
+  if (p->keep_open) {
+    kept_readers_add(p->table->readers, f, s->readers[i]);
   }
   return GLV_OK;
 }

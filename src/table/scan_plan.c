@@ -169,6 +169,7 @@ glv_status scan_plan_new(const table_snapshot *t, const scan_options *o, bool co
   p->env = env_ref(table_env(t));
   p->table = table_ref(t);
   arena_init(&p->memory, p->env);
+  p->keep_open = o->keep_open;
   p->cancel = cancel_ref(o->cancel);
   atomic_init(&p->is_stopped, false);
   TRY(fill(p, o, counting, err));

@@ -42,6 +42,7 @@ typedef struct scan_plan {
   scan_output *outputs;  /* NULL when rows are only counted */
   size_t output_count;
   schema *result;         /* a reference; NULL when rows are only counted */
+  bool keep_open;         /* see scan_options */
   cancel_token *cancel;   /* a reference, or NULL */
   atomic_bool is_stopped; /* the consumer has gone: queued windows do nothing */
 } scan_plan;

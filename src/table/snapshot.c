@@ -216,6 +216,7 @@ static glv_status complete_deletions(table_snapshot *t, glv_error *err) {
 static void snapshot_free(table_snapshot *t) {
   glv_env *env = t->home->env;
   table_home *h = t->home;
+  kept_readers_free(env, t->readers);
   schema_unref(t->arrow);
   arena_dispose(&t->memory);
   mem_free(env, t);
@@ -237,6 +238,10 @@ glv_status snapshot_decode(table_home *h, str bytes, const char *file, table_sna
   atomic_init(&t->refs, 1);
   t->home = home_ref(h);
   arena_init(&t->memory, h->env);
+  t->readers = kept_readers_new(h->env);
+  if (t->readers == NULL) {
+    return error_nomem(err, sizeof *t->readers);
+  }
   char what[LIMIT_PATH_BYTES];
   snprintf(what, sizeof what, "table '%s', manifest '%s'", h->name, file);
   TRY(decode_into(t, bytes, what, err));

@@ -16,6 +16,7 @@
 #include "pb/lance_transaction.pb-c.h"
 #include "pb/pb.h"
 #include "table/commit.h"
+#include "table/readers.h"
 #include "table/table.h"
 #include "table/transaction.h"
 
@@ -47,6 +48,7 @@ struct table_snapshot {
   metadata config;
   uint64_t file_size;
   bool has_v1_name;
+  kept_readers *readers; /* owned; not part of what never changes */
 };
 
 /** Opens `_versions` below path. Errors: GLV_E_TABLE_NOT_FOUND when it does not exist. */

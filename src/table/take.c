@@ -215,6 +215,7 @@ static glv_status read_rows(taking *t, const take_options *o, batch *ret, glv_er
                              .with_row_id = o->with_row_id,
                              .fragments = t->fragments,
                              .fragment_count = t->fragment_count,
+                             .keep_open = true,
                              .cancel = o->cancel};
   CLEANUP(batch_reader_dispose) batch_reader reader = {0};
   TRY(table_scan(t->table, &scan, &reader, err));

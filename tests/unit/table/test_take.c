@@ -2,6 +2,7 @@
  * refusals, failing allocations. */
 #include "base/bitmap.h"
 #include "support/rng.h"
+#include "table/readers.h"
 #include "table/take.h"
 #include "tables.h"
 
@@ -150,6 +151,35 @@ static void test_many(void **state) {
   close_rows(&t, s);
 }
 
+/* The files stay open with the snapshot, up to so many of them. */
+static void test_open_files(void **state) {
+  (void)state;
+  test_env t;
+  table_snapshot *s = open_rows(&t, true);
+  const uint64_t opened = t.io.counts[IO_OP_OPEN_READ];
+  expect_taken(s, NULL, NUMBERS(1, 22), IDS(1, 24));
+  assert_int_equal(t.io.counts[IO_OP_OPEN_READ], opened + 2);
+  const uint64_t read = t.io.counts[IO_OP_READ_AT];
+  expect_taken(s, NULL, NUMBERS(2, 20), IDS(2, 22));
+  assert_int_equal(t.io.counts[IO_OP_OPEN_READ], opened + 2);
+  assert_true(t.io.counts[IO_OP_READ_AT] <= read + 4); /* values of two columns in two files */
+  for (int64_t i = 0; i < 2 * KEPT_READERS; i++) {
+    append_rows(&s, 25 + i, 1);
+  }
+  uint64_t all[23 + 2 * KEPT_READERS];
+  int64_t ids[23 + 2 * KEPT_READERS];
+  for (size_t i = 0; i < 23 + 2 * KEPT_READERS; i++) {
+    all[i] = 22 + 2 * KEPT_READERS - i;
+  }
+  for (size_t round = 0; round < 2; round++) {
+    assert_int_equal(take_ids(s, NULL, all, 23 + 2 * KEPT_READERS, ids, 23 + 2 * KEPT_READERS),
+                     23 + 2 * KEPT_READERS);
+    assert_int_equal(ids[0], 24 + 2 * KEPT_READERS);
+  }
+  assert_true(t.io.open_handles <= 1 + KEPT_READERS + 4);
+  close_rows(&t, s);
+}
+
 static void test_memory(void **state) {
   (void)state;
   test_env t;
@@ -179,8 +209,9 @@ static void test_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_places), cmocka_unit_test(test_row_ids), cmocka_unit_test(test_columns),
-      cmocka_unit_test(test_many),   cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_places),     cmocka_unit_test(test_row_ids),
+      cmocka_unit_test(test_columns),    cmocka_unit_test(test_many),
+      cmocka_unit_test(test_open_files), cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
