@@ -300,3 +300,48 @@ void batch_reader_dispose(batch_reader *r) {
   schema_unref(r->schema);
   *r = (batch_reader){0};
 }
+
+size_t array_items(const array *a, size_t i, size_t *ret_first) {
+  if (a->type->kind == TYPE_FIXED_SIZE_LIST) {
+    *ret_first = i * (size_t)a->type->width;
+    return (size_t)a->type->width;
+  }
+  *ret_first = (size_t)array_offset(a, i);
+  return (size_t)array_offset(a, i + 1) - *ret_first;
+}
+
+#define INDEX_CASE(kind, ctype)                                                                    \
+  case kind:                                                                                       \
+    return (size_t)ARRAY_VALUES(a, ctype)[i];
+
+size_t array_dictionary_index(const array *a, size_t i) {
+  switch (a->type->index) {
+    INDEX_CASE(TYPE_INT8, int8_t)
+    INDEX_CASE(TYPE_INT16, int16_t)
+    INDEX_CASE(TYPE_INT32, int32_t)
+    INDEX_CASE(TYPE_UINT8, uint8_t)
+    INDEX_CASE(TYPE_UINT16, uint16_t)
+    INDEX_CASE(TYPE_UINT32, uint32_t)
+  default: /* int64 and uint64; validated indices are small and not negative */
+    return (size_t)ARRAY_VALUES(a, uint64_t)[i];
+  }
+}
+
+/* Types are nested at most LIMIT_TYPE_DEPTH deep. */
+glv_status array_retype(glv_env *env, const array *a, const type *t, array *ret, glv_error *err) {
+  CLEANUP(array_unref) array made = array_ref(a);
+  made.type = t;
+  if (a->child_count > 0) {
+    buffer_unref(made.child_owner);
+    made.child_owner = NULL;
+    made.children = NULL;
+    made.child_count = 0;
+    TRY(array_new_children(env, a->child_count, &made, err));
+  }
+  for (size_t i = 0; i < a->child_count; i++) {
+    TRY(array_retype(env, &a->children[i], t->children[i].type, &made.children[i], err));
+  }
+  *ret = made;
+  made = (array){0};
+  return GLV_OK;
+}

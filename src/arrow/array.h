@@ -87,11 +87,23 @@ static inline str array_str(const array *a, size_t i) {
   return str_slice((const char *)a->data + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
 }
 
+/** The items of value i of a list, fixed_size_list or map: their number, and the row of children[0]
+ * at which they begin. */
+size_t array_items(const array *a, size_t i, size_t *ret_first);
+/** The value that index i of a dictionary array stands for, as a row of children[0]; i is valid. */
+size_t array_dictionary_index(const array *a, size_t i);
+
 /** Number of nulls, counted when unknown. */
 size_t array_null_count(const array *a);
 /** True iff some value is null. */
 bool array_has_nulls(const array *a);
 
+/**
+ * The same values under an equal type that lives elsewhere, the types of all children included:
+ * whoever keeps an array longer than the plan that made it needs that. The result has its own
+ * references. Errors: GLV_E_NOMEM.
+ */
+glv_status array_retype(glv_env *env, const array *a, const type *t, array *ret, glv_error *err);
 /**
  * Rows [first, first + count) without copying; the result has its own references. Only struct and
  * fixed_size_list need memory (for the slices of their children): when there is none, the result is

@@ -26,23 +26,6 @@ static bool fixed_equal(const array *a, size_t i, const array *b, size_t j) {
          (is_nan(a->type->kind, x) && is_nan(a->type->kind, y));
 }
 
-#define INDEX_CASE(kind, ctype)                                                                    \
-  case kind:                                                                                       \
-    return (size_t)ARRAY_VALUES(a, ctype)[i];
-
-static size_t dictionary_index(const array *a, size_t i) {
-  switch (a->type->index) {
-    INDEX_CASE(TYPE_INT8, int8_t)
-    INDEX_CASE(TYPE_INT16, int16_t)
-    INDEX_CASE(TYPE_INT32, int32_t)
-    INDEX_CASE(TYPE_UINT8, uint8_t)
-    INDEX_CASE(TYPE_UINT16, uint16_t)
-    INDEX_CASE(TYPE_UINT32, uint32_t)
-  default: /* int64 and uint64; validated indices are small and not negative */
-    return (size_t)ARRAY_VALUES(a, uint64_t)[i];
-  }
-}
-
 static bool items_equal(const array *a, size_t i, const array *b, size_t j, size_t count) {
   for (size_t k = 0; k < count; k++) {
     if (!value_equal(a, i + k, b, j + k)) {
@@ -85,9 +68,10 @@ static bool value_equal(const array *a, size_t i, const array *b, size_t j) {
   case LAYOUT_BOOL:
     return array_bool(a, i) == array_bool(b, j);
   case LAYOUT_FIXED:
-    return a->type->kind != TYPE_DICTIONARY ? fixed_equal(a, i, b, j)
-                                            : value_equal(&a->children[0], dictionary_index(a, i),
-                                                          &b->children[0], dictionary_index(b, j));
+    return a->type->kind != TYPE_DICTIONARY
+               ? fixed_equal(a, i, b, j)
+               : value_equal(&a->children[0], array_dictionary_index(a, i), &b->children[0],
+                             array_dictionary_index(b, j));
   case LAYOUT_BYTES:
     return str_equal(array_str(a, i), array_str(b, j));
   case LAYOUT_LIST:

@@ -486,28 +486,11 @@ static int compare_dictionaries(const array *l, size_t i, const array *r, size_t
                        kernel_dictionary_index(r, j));
 }
 
-static void list_range(const array *a, size_t i, size_t *first, size_t *count) {
-  if (a->type->kind == TYPE_FIXED_SIZE_LIST) {
-    *count = (size_t)a->type->width;
-    *first = i * *count;
-  } else if (a->type->kind == TYPE_LARGE_LIST) {
-    const int64_t *offsets = ARRAY_VALUES(a, int64_t);
-    *first = (size_t)offsets[i];
-    *count = (size_t)(offsets[i + 1] - offsets[i]);
-  } else {
-    const int32_t *offsets = ARRAY_VALUES(a, int32_t);
-    *first = (size_t)offsets[i];
-    *count = (size_t)(offsets[i + 1] - offsets[i]);
-  }
-}
-
 static int compare_lists(const array *l, size_t i, const array *r, size_t j) {
   size_t lf = 0;
-  size_t lc = 0;
   size_t rf = 0;
-  size_t rc = 0;
-  list_range(l, i, &lf, &lc);
-  list_range(r, j, &rf, &rc);
+  const size_t lc = array_items(l, i, &lf);
+  const size_t rc = array_items(r, j, &rf);
   for (size_t k = 0; k < lc && k < rc; k++) {
     const int order = compare_inner(&l->children[0], lf + k, &r->children[0], rf + k);
     if (order != 0) {

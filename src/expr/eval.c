@@ -67,11 +67,11 @@ static glv_status eval_cast(const eval *v, const node *n, const operand *x, oper
   return GLV_OK;
 }
 
-/* Null where the struct is null or the child is. */
+/* Null where the child is, and where the struct is unless the node looks through that. */
 static glv_status eval_field(const eval *v, const node *n, const operand *x, operand *ret,
                              glv_error *err) {
   CLEANUP(array_unref) array a = array_ref(&x->a.children[n->index]);
-  TRY(kernel_mask(v->env, &a, &x->a, err));
+  TRY(n->negated ? GLV_OK : kernel_mask(v->env, &a, &x->a, err));
   *ret = (operand){.a = a, .is_scalar = x->is_scalar};
   a = (array){0};
   return GLV_OK;

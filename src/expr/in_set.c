@@ -136,6 +136,30 @@ glv_status in_set_new(arena *a, const array *values, const struct in_set **ret, 
 
 bool in_set_has_null(const struct in_set *s) { return s->has_null; }
 
+static bool tables_equal(const struct in_set *a, const struct in_set *b) {
+  const size_t slots = a->mask != 0 ? a->mask + 1 : a->count;
+  if (a->keys != NULL) {
+    return b->keys != NULL && memcmp(a->keys, b->keys, slots * sizeof *a->keys) == 0;
+  }
+  for (size_t i = 0; i < slots; i++) {
+    const bool is_free = a->texts[i].data == NULL;
+    if (is_free != (b->texts[i].data == NULL) ||
+        (!is_free && !str_equal(a->texts[i], b->texts[i]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool in_set_equal(const struct in_set *a, const struct in_set *b) {
+  if (a == NULL || b == NULL) {
+    return a == b;
+  }
+  return type_equal(a->type, b->type) && a->has_null == b->has_null &&
+         a->has_zero_key == b->has_zero_key && a->count == b->count && a->mask == b->mask &&
+         tables_equal(a, b);
+}
+
 static bool find_key(const struct in_set *s, uint64_t key) {
   if (key == 0) {
     return s->has_zero_key;

@@ -35,7 +35,7 @@ void expr_cleanup(expr **e) {
   *e = NULL;
 }
 
-static glv_status new_expr(glv_env *env, const schema *s, expr **ret, glv_error *err) {
+glv_status plan_new_expr(glv_env *env, const schema *s, expr **ret, glv_error *err) {
   expr *e = mem_zalloc(env, sizeof *e);
   if (e == NULL) {
     return error_nomem(err, sizeof *e);
@@ -105,7 +105,6 @@ static bool is_plain_path(const node *n) {
 }
 
 static glv_status find_paths(planner *p, struct walk *w, struct paths *found, glv_error *err) {
-  TRY(push(p, w, p->plan->root, err));
   while (w->count > 0) {
     const node *n = w->stack[--w->count];
     if (is_plain_path(n)) {
@@ -147,13 +146,19 @@ static glv_status keep_paths(planner *p, struct paths *found, glv_error *err) {
   return GLV_OK;
 }
 
-static glv_status collect(planner *p, glv_error *err) {
+glv_status plan_collect(planner *p, const node *const *roots, size_t count, glv_error *err) {
   struct walk w = {0};
   struct paths found = {.used = ARENA_ARRAY(p->arena, bool, p->schema->field_count)};
   if (found.used == NULL) {
     return error_nomem(err, p->schema->field_count);
   }
-  glv_status status = find_paths(p, &w, &found, err);
+  glv_status status = GLV_OK;
+  for (size_t i = 0; i < count && status == GLV_OK; i++) {
+    status = push(p, &w, roots[i], err);
+  }
+  if (status == GLV_OK) {
+    status = find_paths(p, &w, &found, err);
+  }
   if (status == GLV_OK) {
     status = keep_paths(p, &found, err);
   }
@@ -209,7 +214,7 @@ static glv_status plan_whole(planner *p, glv_error *err) {
   }
   e->nullable = e->root->kind != NODE_COLUMN || !e->root->is_path ||
                 e->schema->fields[e->root->index].nullable;
-  return collect(p, err);
+  return plan_collect(p, &e->root, 1, err);
 }
 
 static glv_status plan_any(glv_env *env, str text, const expr_scope *scope, unsigned flags,
@@ -219,7 +224,7 @@ static glv_status plan_any(glv_env *env, str text, const expr_scope *scope, unsi
     return FAIL(err, GLV_E_LIMIT, "The SQL text of %zu bytes is longer than %u", text.size,
                 LIMIT_SQL_BYTES);
   }
-  TRY(new_expr(env, scope->schema, &e, err));
+  TRY(plan_new_expr(env, scope->schema, &e, err));
   const char *kept = arena_strdup(&e->arena, text);
   if (kept == NULL) {
     return error_nomem(err, text.size);

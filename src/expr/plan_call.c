@@ -6,26 +6,19 @@
  * because they evaluate an operand only for the rows that need it.
  */
 #include "expr/coerce.h"
-#include "expr/plan_private.h"
+#include "expr/group_private.h"
 
 /* Names that exist as aggregates or window functions only. */
-static const char *const aggregate_names[] = {
-    "count",          "sum",        "avg",        "mean",      "min",           "max",
-    "first_value",    "last_value", "nth_value",  "array_agg", "string_agg",    "bool_and",
-    "bool_or",        "bit_and",    "bit_or",     "bit_xor",   "median",        "stddev",
-    "stddev_samp",    "stddev_pop", "var",        "var_samp",  "var_sample",    "var_pop",
-    "var_population", "covar",      "covar_samp", "covar_pop", "corr",          "percentile_cont",
-    "quantile_cont",  "grouping",   "row_number", "rank",      "dense_rank",    "percent_rank",
-    "cume_dist",      "ntile",      "lag",        "lead",      "approx_median", "approx_distinct",
-};
-
 static bool is_aggregate(const char *name) {
-  for (size_t i = 0; i < sizeof aggregate_names / sizeof *aggregate_names; i++) {
-    if (str_is(str_of(name), aggregate_names[i])) {
+  static const char *const window_names[] = {
+      "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead",
+  };
+  for (size_t i = 0; i < sizeof window_names / sizeof *window_names; i++) {
+    if (str_is(str_of(name), window_names[i])) {
       return true;
     }
   }
-  return false;
+  return aggregate_find(str_of(name)) != NULL;
 }
 
 static glv_status unknown_function(const char *name, glv_error *err) {
@@ -342,6 +335,12 @@ static glv_status plan_is_valid(planner *p, const ast *a, const node **ret, glv_
 }
 
 glv_status plan_call(planner *p, const ast *a, place at, const node **ret, glv_error *err) {
+  if (a->call->over && p->group != NULL) {
+    return FAIL(err, GLV_E_SQL_PLAN,
+                "Window functions such as %.*s(..) OVER (..) are not supported; group the rows "
+                "instead",
+                STR_ARG(a->names[0].text));
+  }
   if (a->call->over) {
     return FAIL(err, GLV_E_SQL_PLAN,
                 "Physical plan does not support logical expression WindowFunction(%.*s)",
@@ -354,12 +353,16 @@ glv_status plan_call(planner *p, const ast *a, place at, const node **ret, glv_e
   if (!at.inner && str_is(a->names[0].text, "is_valid")) {
     return plan_is_valid(p, a, ret, err);
   }
-  if (a->call->filter != NULL) {
-    return plan_refuse(p, a, err);
-  }
   const char *name = function_name(p, &a->names[0]);
   if (name == NULL) {
     return error_nomem(err, a->names[0].text.size);
+  }
+  const aggregate_function *f = p->group != NULL ? aggregate_find(str_of(name)) : NULL;
+  if (f != NULL) {
+    return plan_aggregate(p, f, name, a, ret, err);
+  }
+  if (a->call->filter != NULL) {
+    return plan_refuse(p, a, err);
   }
   const node **arguments = NULL;
   TRY(plan_arguments(p, a, name, &arguments, err));

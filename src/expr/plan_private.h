@@ -16,7 +16,7 @@ struct in_set;
 enum node_kind {
   NODE_COLUMN,     /* index: the column of the batch */
   NODE_CONSTANT,   /* constant: one row */
-  NODE_FIELD,      /* L; index: the child of the struct c0 */
+  NODE_FIELD,      /* L; index: the child of the struct c0; negated: also where c0 is null */
   NODE_CAST,       /* L; negated: TRY_CAST */
   NODE_ARITHMETIC, /* L; op: enum arithmetic_op; both sides of equal type, but for times */
   NODE_BITWISE,    /* L; op: enum bitwise_op; equal integer types */
@@ -97,7 +97,9 @@ typedef struct planner {
   size_t system_first;
   unsigned flags;
   bool is_filter;
-  const ast *root; /* without parentheses; a bare system column may stand here only */
+  const ast *root;           /* without parentheses; a bare system column may stand here only */
+  struct group_scope *group; /* context G, else NULL */
+  bool keeps_casts;          /* no plan_unwrap: what stands below a cast may be a key of GROUP BY */
 } planner;
 
 /** Where a node is planned: section 5, and whether section 8 reaches it. */
@@ -106,6 +108,12 @@ typedef struct place {
   bool resolves; /* reachable from the root through AND and OR: literals take the column's type */
   const type *literal_type; /* literals here become this type, or NULL */
 } place;
+
+/* plan.c */
+/** An empty plan over a schema; release with expr_free. Errors: GLV_E_NOMEM. */
+glv_status plan_new_expr(glv_env *env, const schema *s, expr **ret, glv_error *err);
+/** Set the columns and paths of the plan to those that the roots read. */
+glv_status plan_collect(planner *p, const node *const *roots, size_t count, glv_error *err);
 
 /* plan_expr.c */
 glv_status plan_node(planner *p, const ast *a, place at, const node **ret, glv_error *err);
@@ -251,6 +259,8 @@ glv_status in_set_new(arena *a, const array *values, const struct in_set **ret, 
 /** Set bit i of words where value i is in the set. Bits of null rows are unspecified. */
 void in_set_probe(const struct in_set *s, const array *values, uint64_t *words);
 bool in_set_has_null(const struct in_set *s);
+/** Whether two sets were made of the same items in the same order; NULL equals NULL. */
+bool in_set_equal(const struct in_set *a, const struct in_set *b);
 
 /* eval.c */
 /** The value of a node without columns. *ret has one row. */

@@ -121,5 +121,11 @@ glv_status plan_type(planner *p, const ast_type *t, place at, const type **ret, 
     *ret = type_with_unit(p->arena, TYPE_TIME64, UNIT_NANO);
     return *ret != NULL ? GLV_OK : error_nomem(err, sizeof(type));
   }
-  return plan_named(t, at, ret, err);
+  TRY(plan_named(t, at, ret, err));
+  const bool is_sql_text =
+      str_is(t->name, "VARCHAR") || str_is(t->name, "TEXT") || str_is(t->name, "CHAR");
+  if (p->group != NULL && is_sql_text) {
+    *ret = type_simple(TYPE_UTF8_VIEW);
+  }
+  return GLV_OK;
 }

@@ -76,7 +76,7 @@ glv_status plan_unwrap_constant(planner *p, const node *c, const type *t, const 
                                 glv_error *err) {
   int64_t v = 0;
   *ret = NULL;
-  if (!node_is_constant(c) || !is_unwrappable(t, c->type)) {
+  if (p->keeps_casts || !node_is_constant(c) || !is_unwrappable(t, c->type)) {
     return GLV_OK;
   }
   if (node_is_null(c)) {

@@ -7,9 +7,9 @@
 
 #include "arrow/builder.h"
 #include "arrow/cdata.h"
-#include "expr/compare.h"
 #include "expr/expr.h"
 #include "expr/select.h"
+#include "expr/sort.h"
 #include "local/local_private.h"
 #include "table/scan.h"
 
@@ -162,52 +162,6 @@ static glv_status count_rows(const select_statement *s, const table_snapshot *t,
 
 /* ---- ORDER BY ---- */
 
-struct sort_key {
-  const array *values;
-  bool descending;
-  bool nulls_first;
-};
-
-struct sorting {
-  const struct sort_key *keys;
-  size_t count;
-};
-
-/* Order of rows i and j; equal rows keep their order. */
-static int compare_rows(const struct sorting *s, uint32_t i, uint32_t j) {
-  for (size_t k = 0; k < s->count; k++) {
-    const struct sort_key *key = &s->keys[k];
-    const bool valid_i = array_is_valid(key->values, i);
-    const bool valid_j = array_is_valid(key->values, j);
-    if (valid_i != valid_j) {
-      return valid_i == key->nulls_first ? 1 : -1;
-    }
-    const int order = valid_i ? compare_values(key->values, i, key->values, j) : 0;
-    if (order != 0) {
-      return key->descending ? -order : order;
-    }
-  }
-  return (i > j) - (i < j);
-}
-
-/* Merge sort: qsort takes no context, and the order must be total and stable. */
-static void sort_rows(const struct sorting *s, uint32_t *rows, uint32_t *spare, size_t count) {
-  for (size_t width = 1; width < count; width *= 2) {
-    for (size_t low = 0; low < count; low += 2 * width) {
-      const size_t middle = size_min(low + width, count);
-      const size_t high = size_min(low + 2 * width, count);
-      size_t left = low;
-      size_t right = middle;
-      for (size_t out = low; out < high; out++) {
-        const bool take_left =
-            left < middle && (right >= high || compare_rows(s, rows[left], rows[right]) <= 0);
-        spare[out] = take_left ? rows[left++] : rows[right++];
-      }
-    }
-    memcpy(rows, spare, count * sizeof *rows);
-  }
-}
-
 /* The part of the sorted row numbers that offset and limit leave. */
 static void cut(const select_statement *s, size_t *first, size_t *count) {
   const uint64_t skip = s->has_offset ? u64_min(s->offset, *count) : 0;
@@ -218,7 +172,7 @@ static void cut(const select_statement *s, size_t *first, size_t *count) {
 
 static glv_status sort_all(const select_statement *s, arena *a, const batch *all, uint32_t **ret,
                            glv_error *err) {
-  struct sort_key *keys = ARENA_ARRAY(a, struct sort_key, s->order_count);
+  sort_key *keys = ARENA_ARRAY(a, sort_key, s->order_count);
   uint32_t *rows = ARENA_ARRAY(a, uint32_t, all->length);
   uint32_t *spare = ARENA_ARRAY(a, uint32_t, all->length);
   if (keys == NULL || rows == NULL || spare == NULL) {
@@ -226,13 +180,12 @@ static glv_status sort_all(const select_statement *s, arena *a, const batch *all
   }
   for (size_t k = 0; k < s->order_count; k++) {
     const size_t column = schema_find(all->schema, s->order[k].name);
-    keys[k] =
-        (struct sort_key){&all->columns[column], s->order[k].descending, s->order[k].nulls_first};
+    keys[k] = (sort_key){&all->columns[column], s->order[k].descending, s->order[k].nulls_first};
   }
   for (size_t i = 0; i < all->length; i++) {
     rows[i] = (uint32_t)i;
   }
-  sort_rows(&(struct sorting){keys, s->order_count}, rows, spare, all->length);
+  sort_rows(keys, s->order_count, rows, spare, all->length);
   *ret = rows;
   return GLV_OK;
 }

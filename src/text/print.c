@@ -192,23 +192,10 @@ static glv_status put_interval(const array *a, size_t row, buf *out, glv_error *
                     (long long)(int64_t)load_le64(p + 8));
 }
 
-static size_t dictionary_index(const array *a, size_t row) {
-  switch (type_width(type_simple(a->type->index))) {
-  case 1:
-    return ARRAY_VALUES(a, uint8_t)[row];
-  case 2:
-    return ARRAY_VALUES(a, uint16_t)[row];
-  case 4:
-    return ARRAY_VALUES(a, uint32_t)[row];
-  default:
-    return (size_t)ARRAY_VALUES(a, uint64_t)[row];
-  }
-}
-
 /* The array and row that hold the value itself; false when it is null in a dictionary. */
 static bool resolve(const array **a, size_t *row) {
   while ((*a)->type->kind == TYPE_DICTIONARY && array_is_valid(*a, *row)) {
-    *row = dictionary_index(*a, *row);
+    *row = array_dictionary_index(*a, *row);
     *a = &(*a)->children[0];
   }
   return array_is_valid(*a, *row);

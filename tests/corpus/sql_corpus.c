@@ -15,6 +15,7 @@
 
 #include "arrow/ipc.h"
 #include "corpus/compare_value.h"
+#include "corpus/group_case.h"
 #include "expr/expr.h"
 #include "io/io.h"
 
@@ -124,9 +125,9 @@ static bool compare_values_of(const value *want, const array *got, unsigned ulp,
   return true;
 }
 
-static bool check_projection(const value *one, const expr *e, const array *got, char *why) {
+static bool check_column(const value *one, const type *t, const array *got, char *why) {
   const str want = value_text(one, "type");
-  const char *name = TYPE_TEXT(expr_type(e));
+  const char *name = TYPE_TEXT(t);
   if (!str_is(want, name)) {
     (void)snprintf(why, MESSAGE_SIZE, "type %s instead of %.*s", name, STR_ARG(want));
     return false;
@@ -177,8 +178,42 @@ static enum outcome run(const struct corpus *c, const value *one, unsigned flags
     return outcome_of(status);
   }
   if (compares) {
-    *ret_equal =
-        is_filter ? check_rows(one, t, rows, count, why) : check_projection(one, e, &got, why);
+    *ret_equal = is_filter ? check_rows(one, t, rows, count, why)
+                           : check_column(one, expr_type(e), &got, why);
+  }
+  return GOT_VALUES;
+}
+
+static bool check_keys(const value *one, const batch *got, char *why) {
+  const value *keys = value_member(one, "keys");
+  const str want = value_text(one, "key_type");
+  const type *t = got->schema->fields[0].type;
+  if (keys == NULL) {
+    return true;
+  }
+  if (!str_is(want, TYPE_TEXT(t))) {
+    (void)snprintf(why, MESSAGE_SIZE, "keys of type %s instead of %.*s", TYPE_TEXT(t),
+                   STR_ARG(want));
+    return false;
+  }
+  return compare_values_of(keys, &got->columns[0], 0, why);
+}
+
+/* The same for a grouped query. */
+static enum outcome run_group(const struct corpus *c, const value *one, bool *ret_equal,
+                              char *why) {
+  const struct table *t = &c->tables[str_is(value_text(one, "schema"), "calm") ? 1 : 0];
+  glv_error err = {0};
+  CLEANUP(batch_dispose) batch got = {0};
+  const glv_status status = group_case_run(c->env, &t->b, value_text(one, "group_by"),
+                                           value_text(one, "expr"), &got, &err);
+  if (status != GLV_OK) {
+    (void)snprintf(why, MESSAGE_SIZE, "%s", err.message);
+    return outcome_of(status);
+  }
+  if (value_member(one, "error_kind") == NULL) {
+    *ret_equal = check_keys(one, &got, why) &&
+                 check_column(one, got.schema->fields[1].type, &got.columns[1], why);
   }
   return GOT_VALUES;
 }
@@ -194,11 +229,9 @@ static enum outcome expected_outcome(const value *one) {
 static bool passes(const struct corpus *c, const value *one, bool strict, char *why) {
   const enum outcome want = expected_outcome(one);
   bool equal = false;
-  if (str_is(value_text(one, "mode"), "group")) {
-    (void)snprintf(why, MESSAGE_SIZE, "grouping is not there yet");
-    return false;
-  }
-  const enum outcome got = run(c, one, strict ? EXPR_STRICT : 0, &equal, why);
+  const enum outcome got = str_is(value_text(one, "mode"), "group")
+                               ? run_group(c, one, &equal, why)
+                               : run(c, one, strict ? EXPR_STRICT : 0, &equal, why);
   if (got == want) {
     return got != GOT_VALUES || equal;
   }
