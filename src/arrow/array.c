@@ -301,7 +301,7 @@ void batch_reader_dispose(batch_reader *r) {
   *r = (batch_reader){0};
 }
 
-size_t array_items(const array *a, size_t i, size_t *ret_first) {
+size_t array_list_items(const array *a, size_t i, size_t *ret_first) {
   if (a->type->kind == TYPE_FIXED_SIZE_LIST) {
     *ret_first = i * (size_t)a->type->width;
     return (size_t)a->type->width;

@@ -89,7 +89,7 @@ static inline str array_str(const array *a, size_t i) {
 
 /** The items of value i of a list, fixed_size_list or map: their number, and the row of children[0]
  * at which they begin. */
-size_t array_items(const array *a, size_t i, size_t *ret_first);
+size_t array_list_items(const array *a, size_t i, size_t *ret_first);
 /** The value that index i of a dictionary array stands for, as a row of children[0]; i is valid. */
 size_t array_dictionary_index(const array *a, size_t i);
 
@@ -174,8 +174,8 @@ typedef struct batch_reader {
   void (*dispose)(void *state);
   void *state;
 } batch_reader;
-/** The rows that r still has, in one batch; r is left at its end. Errors: those of r; GLV_E_LIMIT past
- * 2^32 - 1 rows, or where an array cannot hold them (array_concat); GLV_E_NOMEM. */
+/** The rows that r still has, in one batch; r is left at its end. Errors: those of r; GLV_E_LIMIT
+ * past 2^32 - 1 rows, or where an array cannot hold them (array_concat); GLV_E_NOMEM. */
 glv_status batch_collect(glv_env *env, batch_reader *r, batch *ret, glv_error *err);
 void batch_reader_dispose(batch_reader *r); /* usable with CLEANUP; an empty reader is fine */
 

@@ -93,8 +93,8 @@ static int compare_extremes(const array *x, size_t i, const array *y, size_t j) 
   }
   size_t first_x = 0;
   size_t first_y = 0;
-  const size_t count_x = array_items(x, i, &first_x);
-  const size_t count_y = array_items(y, j, &first_y);
+  const size_t count_x = array_list_items(x, i, &first_x);
+  const size_t count_y = array_list_items(y, j, &first_y);
   for (size_t k = 0; k < count_x && k < count_y; k++) {
     const bool valid_x = array_is_valid(&x->children[0], first_x + k);
     const bool valid_y = array_is_valid(&y->children[0], first_y + k);

@@ -16,7 +16,7 @@ static glv_status take_values(glv_env *env, const array *a, array *ret, glv_erro
     return error_nomem(err, a->length * sizeof *rows);
   }
   for (size_t i = 0; i < a->length; i++) {
-    rows[i] = array_is_valid(a, i) ? (uint32_t)kernel_dictionary_index(a, i) : 0;
+    rows[i] = array_is_valid(a, i) ? (uint32_t)array_dictionary_index(a, i) : 0;
   }
   const glv_status status = array_take(env, values, rows, a->length, ret, err);
   mem_free(env, rows);

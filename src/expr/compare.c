@@ -482,15 +482,15 @@ static int compare_inner(const array *l, size_t i, const array *r, size_t j) {
 }
 
 static int compare_dictionaries(const array *l, size_t i, const array *r, size_t j) {
-  return compare_inner(&l->children[0], kernel_dictionary_index(l, i), &r->children[0],
-                       kernel_dictionary_index(r, j));
+  return compare_inner(&l->children[0], array_dictionary_index(l, i), &r->children[0],
+                       array_dictionary_index(r, j));
 }
 
 static int compare_lists(const array *l, size_t i, const array *r, size_t j) {
   size_t lf = 0;
   size_t rf = 0;
-  const size_t lc = array_items(l, i, &lf);
-  const size_t rc = array_items(r, j, &rf);
+  const size_t lc = array_list_items(l, i, &lf);
+  const size_t rc = array_list_items(r, j, &rf);
   for (size_t k = 0; k < lc && k < rc; k++) {
     const int order = compare_inner(&l->children[0], lf + k, &r->children[0], rf + k);
     if (order != 0) {

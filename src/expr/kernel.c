@@ -66,22 +66,6 @@ glv_status kernel_set_null(glv_env *env, array *a, size_t row, glv_error *err) {
   return GLV_OK;
 }
 
-size_t kernel_dictionary_index(const array *a, size_t i) {
-  switch (a->type->index) {
-  case TYPE_INT8:
-  case TYPE_UINT8:
-    return ARRAY_VALUES(a, uint8_t)[i];
-  case TYPE_INT16:
-  case TYPE_UINT16:
-    return ARRAY_VALUES(a, uint16_t)[i];
-  case TYPE_INT32:
-  case TYPE_UINT32:
-    return ARRAY_VALUES(a, uint32_t)[i];
-  default: /* 64 bits */
-    return (size_t)ARRAY_VALUES(a, uint64_t)[i];
-  }
-}
-
 /* The bits of booleans keep their place within a byte, so the new validity begins at the same bit.
  */
 glv_status kernel_mask(glv_env *env, array *a, const array *mask, glv_error *err) {

@@ -19,9 +19,6 @@ glv_status kernel_begin(glv_env *env, const type *t, const operand *operands, si
  * GLV_E_NOMEM. */
 glv_status kernel_set_null(glv_env *env, array *a, size_t row, glv_error *err);
 
-/** The position among the values of row i of a dictionary. */
-size_t kernel_dictionary_index(const array *a, size_t i);
-
 /** Make the values of a null where `mask`, of the same length, is null. Errors: GLV_E_NOMEM. */
 glv_status kernel_mask(glv_env *env, array *a, const array *mask, glv_error *err);
 

@@ -91,7 +91,7 @@ static size_t value_size(const array *a, size_t i) {
   case TYPE_LARGE_LIST:
   case TYPE_MAP:
   case TYPE_FIXED_SIZE_LIST: {
-    const size_t count = array_items(a, i, &first);
+    const size_t count = array_list_items(a, i, &first);
     size += a->type->kind != TYPE_FIXED_SIZE_LIST ? sizeof(uint64_t) : 0;
     for (size_t k = 0; k < count; k++) {
       size += value_size(&a->children[0], first + k);
@@ -119,7 +119,7 @@ static uint8_t *put_sized(str bytes, uint8_t *to) {
 
 static uint8_t *put_items(const array *a, size_t i, uint8_t *to) {
   size_t first = 0;
-  const size_t count = array_items(a, i, &first);
+  const size_t count = array_list_items(a, i, &first);
   if (a->type->kind != TYPE_FIXED_SIZE_LIST) {
     store_le64(to, count);
     to += sizeof(uint64_t);

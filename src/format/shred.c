@@ -308,14 +308,6 @@ static glv_status join_validity(struct walk *w, glv_error *err) {
   return GLV_OK;
 }
 
-/* Index i of a dictionary array; that of a valid value is not negative. */
-static size_t dictionary_index(const array *a, size_t i) {
-  const size_t width = array_value_width(a->type);
-  uint64_t index = 0;
-  memcpy(&index, (const uint8_t *)a->values + i * width, width);
-  return (size_t)index;
-}
-
 /* Values of a dictionary may be null as well; the values of the leaf are then. */
 static glv_status dictionary_validity(struct walk *w, glv_error *err) {
   const array *a = &w->at;
@@ -326,7 +318,7 @@ static glv_status dictionary_validity(struct walk *w, glv_error *err) {
   CLEANUP(buffer_cleanup) buffer *bits = NULL;
   TRY(buffer_new_zeroed(w->env, bits_size(a->length), &bits, err));
   for (size_t i = 0; i < a->length; i++) {
-    if (array_is_valid(a, i) && array_is_valid(values, dictionary_index(a, i))) {
+    if (array_is_valid(a, i) && array_is_valid(values, array_dictionary_index(a, i))) {
       bits->data[i / 8] |= (uint8_t)(1u << i % 8);
     }
   }

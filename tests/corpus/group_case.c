@@ -22,8 +22,8 @@ static size_t split_keys(str text, str *ret) {
   return count;
 }
 
-glv_status group_case_run(glv_env *env, const batch *rows, str group_by, str expression,
-                          batch *ret, glv_error *err) {
+glv_status group_case_run(glv_env *env, const batch *rows, str group_by, str expression, batch *ret,
+                          glv_error *err) {
   str keys[KEYS_MAX];
   const size_t key_count = split_keys(group_by, keys);
   const group_item items[] = {{STR("key"), keys[0]}, {STR("value"), expression}};

@@ -14,7 +14,7 @@
  * @param ret      columns: the first key, the expression.
  * Errors: those of group_plan_new, group_feed and group_next.
  */
-glv_status group_case_run(glv_env *env, const batch *rows, str group_by, str expression,
-                          batch *ret, glv_error *err);
+glv_status group_case_run(glv_env *env, const batch *rows, str group_by, str expression, batch *ret,
+                          glv_error *err);
 
 #endif
