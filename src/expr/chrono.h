@@ -18,6 +18,7 @@ typedef struct chrono_time {
   int64_t unix_seconds; /* of the instant */
   int32_t offset;       /* seconds east of UTC */
   bool has_zone;        /* else the offset is unknown */
+  bool is_time;         /* of the day: there is no date */
 } chrono_time;
 
 /** z NULL = UTC, without a zone. t is in the calendar's range. */
@@ -29,12 +30,16 @@ int64_t chrono_iso_year(int64_t days); /* the year of the ISO week */
 int chrono_iso_week(int64_t days);     /* 1..53 */
 
 /** Append t as the format tells. Errors: GLV_E_SQL_EXEC for a specifier that does not exist or
- * needs a zone that t has not; GLV_E_NOMEM, GLV_E_LIMIT. */
+ * needs a date or zone that t has not; GLV_E_NOMEM, GLV_E_LIMIT. */
 glv_status chrono_format(const chrono_time *t, str format, buf *out, glv_error *err);
 
 /** Read a text of that format as an instant; fields of the time that are missing are zero, and a
  * text without zone is UTC. NULL = done, else what is wrong. */
 const char *chrono_parse(glv_env *env, str format, str text, instant *ret);
+
+/** Read a text of that format as a time of day, in nanoseconds; hour and minute must be there. NULL
+ * = done, else what is wrong. */
+const char *chrono_parse_time(str format, str text, int64_t *ret_nanos);
 
 /** The format that a letter stands for, such as `%H:%M:%S` for T; NULL for other letters. */
 const char *chrono_expand(char letter);

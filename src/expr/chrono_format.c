@@ -333,6 +333,9 @@ static glv_status put_specifier(const chrono_time *t, str rest, size_t *used, bu
   }
   const char letter = rest.data[at];
   *used = at + 1;
+  if (t->is_time && strchr("HkIlMSfpPtn%TXRr", letter) == NULL) {
+    return bad_format(rest, err);
+  }
   int64_t value;
   int width;
   char pad;

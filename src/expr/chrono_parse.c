@@ -532,34 +532,56 @@ static const char *split_zone(glv_env *env, str *format, str *text, zone **ret) 
   return NULL;
 }
 
+static fields no_fields(void) {
+  return (fields){.year = MISSING,
+                  .century = MISSING,
+                  .year_of_century = MISSING,
+                  .iso_year = MISSING,
+                  .iso_year_of_century = MISSING,
+                  .month = MISSING,
+                  .day = MISSING,
+                  .day_of_year = MISSING,
+                  .quarter = MISSING,
+                  .week_from_sunday = MISSING,
+                  .week_from_monday = MISSING,
+                  .iso_week = MISSING,
+                  .weekday = MISSING,
+                  .hour = MISSING,
+                  .hour12 = MISSING,
+                  .is_pm = MISSING,
+                  .minute = MISSING,
+                  .second = MISSING,
+                  .nanos = MISSING,
+                  .offset = MISSING};
+}
+
+static const char *parse_all(str format, str text, fields *ret) {
+  const char *why = parse_items(format, &text, ret);
+  return why == NULL && text.size > 0 ? "trailing input" : why;
+}
+
 const char *chrono_parse(glv_env *env, str format, str text, instant *ret) {
-  fields f = {.year = MISSING,
-              .century = MISSING,
-              .year_of_century = MISSING,
-              .iso_year = MISSING,
-              .iso_year_of_century = MISSING,
-              .month = MISSING,
-              .day = MISSING,
-              .day_of_year = MISSING,
-              .quarter = MISSING,
-              .week_from_sunday = MISSING,
-              .week_from_monday = MISSING,
-              .iso_week = MISSING,
-              .weekday = MISSING,
-              .hour = MISSING,
-              .hour12 = MISSING,
-              .is_pm = MISSING,
-              .minute = MISSING,
-              .second = MISSING,
-              .nanos = MISSING,
-              .offset = MISSING};
+  fields f = no_fields();
   CLEANUP(zone_cleanup) zone *z = NULL;
   const char *why = split_zone(env, &format, &text, &z);
   if (why == NULL) {
-    why = parse_items(format, &text, &f);
-  }
-  if (why == NULL && text.size > 0) {
-    why = "trailing input";
+    why = parse_all(format, text, &f);
   }
   return why != NULL ? why : resolve(&f, z, ret);
+}
+
+const char *chrono_parse_time(str format, str text, int64_t *ret_nanos) {
+  fields f = no_fields();
+  const char *why = parse_all(format, text, &f);
+  if (why != NULL) {
+    return why;
+  }
+  const bool has_hour = f.hour != MISSING || (f.hour12 != MISSING && f.is_pm != MISSING);
+  if (!has_hour || f.minute == MISSING || (f.nanos != MISSING && f.second == MISSING)) {
+    return NOT_ENOUGH;
+  }
+  int32_t nanos;
+  const int second = resolve_time(&f, &nanos);
+  *ret_nanos = second * INT64_C(1000000000) + nanos;
+  return NULL;
 }

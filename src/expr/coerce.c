@@ -379,6 +379,8 @@ const type *coerce_nvl(const type *l, const type *r) {
       return type_simple(nvl_kinds[i]);
     }
   }
+  l = dictionary_value(l);
+  r = dictionary_value(r);
   for (size_t i = 0; i < sizeof nvl_kinds / sizeof *nvl_kinds; i++) {
     if (widens(nvl_kinds[i], l->kind) && widens(nvl_kinds[i], r->kind)) {
       return type_simple(nvl_kinds[i]);

@@ -1,8 +1,9 @@
-/* make_date, to_char, now, current_date. */
+/* make_date, to_char. */
 #include "arrow/builder.h"
 #include "expr/cast.h"
 #include "expr/chrono.h"
-#include "expr/function_private.h"
+#include "expr/interval.h"
+#include "expr/temporal_part.h"
 
 /* ---- make_date ---- */
 
@@ -32,14 +33,7 @@ static glv_status make_date(const function_frame *f, const operand *arguments, s
 }
 
 static glv_status bind_make_date(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 3, 3, err));
-  for (size_t i = 0; i < 3; i++) {
-    const type_kind kind = b->arguments[i].type->kind;
-    if (kind != TYPE_NULL && !type_is_integer(kind) && !type_is_string(kind)) {
-      return bind_refuse(b, i, "Int32", err);
-    }
-    b->targets[i] = type_simple(TYPE_INT32);
-  }
+  TRY(bind_int32s(b, 3, err));
   b->result = type_simple(TYPE_DATE32);
   return GLV_OK;
 }
@@ -49,29 +43,61 @@ static glv_status bind_make_date(function_binding *b, glv_error *err) {
 /* The zone of a timestamp is looked up once for the plan; the state is the zone itself. */
 static void dispose_zone(void *state) { zone_free(state); }
 
+static bool is_time(const type *t) { return t->kind == TYPE_TIME32 || t->kind == TYPE_TIME64; }
+
+/* The instant of row i, of the first day for a time; false = it is out of the calendar or the day.
+ */
+static bool instant_of(const operand *o, size_t i, instant *ret) {
+  const type *t = o->a.type;
+  const bool narrow = type_width(t) == 4;
+  const int64_t ticks = narrow ? OPERAND_VALUE(o, int32_t, i) : OPERAND_VALUE(o, int64_t, i);
+  if (t->kind == TYPE_DATE32) {
+    *ret = (instant){.seconds = ticks * DAY_SECONDS};
+  } else {
+    *ret = temporal_instant(ticks, t->kind == TYPE_DATE64 ? UNIT_MILLI : t->unit);
+  }
+  return is_time(t) ? ret->seconds >= 0 && ret->seconds < DAY_SECONDS : temporal_in_range(*ret);
+}
+
+static glv_status print_duration(const operand *o, size_t i, str format, buf *out, glv_error *err) {
+  char text[INTERVAL_TEXT_SIZE];
+  const int64_t ticks = OPERAND_VALUE(o, int64_t, i);
+  const size_t size = str_equal_ascii_case(format, STR("iso8601"))
+                          ? interval_print_iso_duration(ticks, o->a.type->unit, text)
+                          : interval_print_duration(ticks, o->a.type->unit, text);
+  return buf_append(out, text, size, err);
+}
+
+static glv_status print_row(const function_frame *f, const operand *arguments, size_t i, buf *out,
+                            glv_error *err) {
+  const type *t = arguments[0].a.type;
+  const str format = operand_str(&arguments[1], i);
+  if (t->kind == TYPE_DURATION) {
+    return print_duration(arguments, i, format, out, err);
+  }
+  instant at;
+  if (!instant_of(arguments, i, &at)) {
+    return FAIL(err, GLV_E_SQL_EXEC, "Failed to convert a %s to datetime: it is out of range",
+                TYPE_TEXT(t));
+  }
+  chrono_time fields = chrono_of(at, f->binding->state);
+  fields.is_time = is_time(t);
+  return chrono_format(&fields, format, out, err);
+}
+
 static glv_status to_char(const function_frame *f, const operand *arguments, size_t rows,
                           array *ret, glv_error *err) {
   CLEANUP(builder_dispose) builder b;
   CLEANUP(buf_dispose) buf text;
   builder_init(&b, f->env, f->binding->result);
   buf_init(&text, f->env, INT32_MAX);
-  const type *t = arguments[0].a.type;
   for (size_t i = 0; i < rows; i++) {
     if (!kernel_row_is_valid(arguments, 2, i)) {
       TRY(builder_append_null(&b, err));
       continue;
     }
-    const instant at =
-        t->kind == TYPE_DATE32
-            ? (instant){.seconds = (int64_t)OPERAND_VALUE(arguments, int32_t, i) * DAY_SECONDS}
-            : temporal_instant(OPERAND_VALUE(arguments, int64_t, i), t->unit);
-    if (!temporal_in_range(at)) {
-      return FAIL(err, GLV_E_SQL_EXEC, "Failed to convert a %s to datetime: it is out of range",
-                  TYPE_TEXT(t));
-    }
     buf_clear(&text);
-    const chrono_time fields = chrono_of(at, f->binding->state);
-    TRY(chrono_format(&fields, operand_str(&arguments[1], i), &text, err));
+    TRY(print_row(f, arguments, i, &text, err));
     TRY(builder_append_str(&b, buf_str(&text), err));
   }
   return builder_finish(&b, ret, err);
@@ -80,17 +106,7 @@ static glv_status to_char(const function_frame *f, const operand *arguments, siz
 static glv_status bind_to_char(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 2, 2, err));
   const type *t = b->arguments[0].type;
-  switch (t->kind) {
-  case TYPE_DATE32:
-  case TYPE_TIMESTAMP:
-    break;
-  case TYPE_DATE64:
-  case TYPE_TIME32:
-  case TYPE_TIME64:
-  case TYPE_DURATION:
-    return FAIL(err, GLV_E_SQL_PLAN, "function '%.*s' of %s is not supported yet", STR_ARG(b->name),
-                TYPE_TEXT(t));
-  default:
+  if (!type_is_temporal(t->kind) || t->kind == TYPE_INTERVAL_MONTH_DAY_NANO) {
     if (t->kind != TYPE_NULL && !type_is_string(t->kind)) {
       return bind_refuse(b, 0, "Timestamp", err);
     }
@@ -102,70 +118,17 @@ static glv_status bind_to_char(function_binding *b, glv_error *err) {
   }
   TRY(bind_castable(b, 1, type_simple(TYPE_UTF8), "String", err));
   b->result = type_simple(TYPE_UTF8);
-  if (t->timezone != NULL) {
-    zone *z = NULL;
-    glv_error why = {0};
-    const glv_status status = zone_new(b->env, str_of(t->timezone), &z, &why);
-    if (status != GLV_OK) {
-      return FAIL(err, status == GLV_E_NOMEM ? status : GLV_E_SQL_PLAN, "%s", why.message);
-    }
-    b->state = z;
-    b->dispose = dispose_zone;
-  }
-  return GLV_OK;
-}
-
-/* ---- the clock ---- */
-
-static glv_status now(const function_frame *f, const operand *arguments, size_t rows, array *ret,
-                      glv_error *err) {
-  void *values;
-  TRY(kernel_begin(f->env, f->binding->result, arguments, 0, rows, ret, &values, err));
-  for (size_t i = 0; i < rows; i++) {
-    ((int64_t *)values)[i] = f->now_ns;
-  }
-  return GLV_OK;
-}
-
-static glv_status current_date(const function_frame *f, const operand *arguments, size_t rows,
-                               array *ret, glv_error *err) {
-  const instant at = temporal_instant(f->now_ns, UNIT_NANO);
-  void *values;
-  TRY(kernel_begin(f->env, f->binding->result, arguments, 0, rows, ret, &values, err));
-  for (size_t i = 0; i < rows; i++) {
-    ((int32_t *)values)[i] = (int32_t)floor_div(at.seconds, DAY_SECONDS);
-  }
-  return GLV_OK;
-}
-
-static glv_status bind_now(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 0, 0, err));
-  b->result = type_timestamp(b->arena, UNIT_NANO, NULL);
-  return b->result != NULL ? GLV_OK : error_nomem(err, sizeof(type));
-}
-
-static glv_status bind_current_date(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 0, 0, err));
-  b->result = type_simple(TYPE_DATE32);
+  zone *z = NULL;
+  TRY(bind_zone(b, t, &z, err));
+  b->state = z;
+  b->dispose = dispose_zone;
   return GLV_OK;
 }
 
 static const char *const to_char_names[] = {"date_format", NULL};
-static const char *const now_names[] = {"current_timestamp", NULL};
-static const char *const today_names[] = {"today", NULL};
 
 const function functions_date[] = {
     {.name = "make_date", .bind = bind_make_date, .kernel = make_date},
     {.name = "to_char", .aliases = to_char_names, .bind = bind_to_char, .kernel = to_char},
-    {.name = "now",
-     .aliases = now_names,
-     .volatility = FUNCTION_STABLE,
-     .bind = bind_now,
-     .kernel = now},
-    {.name = "current_date",
-     .aliases = today_names,
-     .volatility = FUNCTION_STABLE,
-     .bind = bind_current_date,
-     .kernel = current_date},
     {0},
 };

@@ -1,130 +1,23 @@
-/* date_part and date_trunc (sql-expressions 13.1). Zoned timestamps are looked at in their local
- * time.
+/* date_part (sql-expressions 13.1). Zoned timestamps are looked at in their local time; durations
+ * are counted as a whole, intervals by their fields.
  *
- * Truncation to a minute or less is arithmetic on ticks, but for a minute of a constant. Coarser
- * units, in a zone, go through local time and back; when the local time reached does not exist
- * because clocks were moved, it is looked up three hours earlier and moved on by as much, as the
- * reference does. */
+ * The parts of a second are made of whole seconds and of nanoseconds that must fit 32 bits, as in
+ * the reference: for a duration or interval they are zero when they do not, and seconds times a
+ * thousand or a million wrap. What is out of the calendar, or of the day, has no part: null. */
 #include "expr/chrono.h"
-#include "expr/function_private.h"
+#include "expr/interval.h"
+#include "expr/temporal_part.h"
 
-enum part {
-  PART_UNKNOWN,
-  PART_YEAR,
-  PART_QUARTER,
-  PART_MONTH,
-  PART_WEEK,
-  PART_DAY,
-  PART_HOUR,
-  PART_MINUTE,
-  PART_SECOND,
-  PART_MILLISECOND,
-  PART_MICROSECOND,
-  PART_NANOSECOND,
-  PART_DOW,
-  PART_ISODOW,
-  PART_DOY,
-  PART_ISOYEAR,
-  PART_EPOCH
-};
+enum { SECOND_NANOS = 1000000000 };
 
-static const struct {
-  const char *name;
-  enum part part;
-} PART_NAMES[] = {{"year", PART_YEAR},
-                  {"years", PART_YEAR},
-                  {"y", PART_YEAR},
-                  {"yr", PART_YEAR},
-                  {"yrs", PART_YEAR},
-                  {"quarter", PART_QUARTER},
-                  {"qtr", PART_QUARTER},
-                  {"month", PART_MONTH},
-                  {"months", PART_MONTH},
-                  {"mon", PART_MONTH},
-                  {"mons", PART_MONTH},
-                  {"week", PART_WEEK},
-                  {"weeks", PART_WEEK},
-                  {"w", PART_WEEK},
-                  {"day", PART_DAY},
-                  {"days", PART_DAY},
-                  {"d", PART_DAY},
-                  {"hour", PART_HOUR},
-                  {"hours", PART_HOUR},
-                  {"h", PART_HOUR},
-                  {"hr", PART_HOUR},
-                  {"hrs", PART_HOUR},
-                  {"minute", PART_MINUTE},
-                  {"minutes", PART_MINUTE},
-                  {"m", PART_MINUTE},
-                  {"min", PART_MINUTE},
-                  {"mins", PART_MINUTE},
-                  {"second", PART_SECOND},
-                  {"seconds", PART_SECOND},
-                  {"s", PART_SECOND},
-                  {"sec", PART_SECOND},
-                  {"secs", PART_SECOND},
-                  {"millisecond", PART_MILLISECOND},
-                  {"milliseconds", PART_MILLISECOND},
-                  {"ms", PART_MILLISECOND},
-                  {"msec", PART_MILLISECOND},
-                  {"msecs", PART_MILLISECOND},
-                  {"microsecond", PART_MICROSECOND},
-                  {"microseconds", PART_MICROSECOND},
-                  {"us", PART_MICROSECOND},
-                  {"usec", PART_MICROSECOND},
-                  {"usecs", PART_MICROSECOND},
-                  {"nanosecond", PART_NANOSECOND},
-                  {"nanoseconds", PART_NANOSECOND},
-                  {"dow", PART_DOW},
-                  {"isodow", PART_ISODOW},
-                  {"doy", PART_DOY},
-                  {"isoyear", PART_ISOYEAR},
-                  {"epoch", PART_EPOCH}};
-
-/* Any case; quotes around the word are dropped. */
-static enum part find_part(str name) {
-  if (name.size >= 2 && (name.data[0] == '\'' || name.data[0] == '"') &&
-      (name.data[name.size - 1] == '\'' || name.data[name.size - 1] == '"')) {
-    name = str_slice(name.data + 1, name.size - 2);
-  }
-  for (size_t i = 0; i < sizeof PART_NAMES / sizeof PART_NAMES[0]; i++) {
-    if (str_equal_ascii_case(name, str_of(PART_NAMES[i].name))) {
-      return PART_NAMES[i].part;
-    }
-  }
-  return PART_UNKNOWN;
+static bool is_subsecond(enum temporal_part part) {
+  return part >= PART_SECOND && part <= PART_NANOSECOND;
 }
 
-/* What a call site keeps. */
-typedef struct part_state {
-  enum part part;
-  zone *zone; /* of the argument, or NULL */
-} part_state;
+/* ---- dates and timestamps ---- */
 
-static void part_state_dispose(void *state) { zone_free(((part_state *)state)->zone); }
-
-static glv_status keep_state(function_binding *b, enum part part, const type *t, glv_error *err) {
-  part_state *s = ARENA_NEW(b->arena, part_state);
-  if (s == NULL) {
-    return error_nomem(err, sizeof *s);
-  }
-  s->part = part;
-  if (t->kind == TYPE_TIMESTAMP && t->timezone != NULL) {
-    glv_error why = {0};
-    const glv_status status = zone_new(b->env, str_of(t->timezone), &s->zone, &why);
-    if (status != GLV_OK) {
-      return FAIL(err, status == GLV_E_NOMEM ? status : GLV_E_SQL_PLAN, "%s", why.message);
-    }
-  }
-  b->state = s;
-  b->dispose = part_state_dispose;
-  return GLV_OK;
-}
-
-/* ---- date_part ---- */
-
-/* Parts that fit int32. */
-static int64_t small_part(const chrono_time *t, enum part part) {
+/* Parts that fit int32; seconds have functions of their own. */
+static int64_t calendar_part(const chrono_time *t, enum temporal_part part) {
   const int weekday = chrono_weekday(t->days);
   switch (part) {
   case PART_YEAR:
@@ -141,124 +34,273 @@ static int64_t small_part(const chrono_time *t, enum part part) {
     return t->second / 3600;
   case PART_MINUTE:
     return t->second / 60 % 60;
-  case PART_SECOND:
-    return t->second % 60;
-  case PART_MILLISECOND:
-    return t->second % 60 * 1000 + t->nanos / 1000000;
-  case PART_MICROSECOND:
-    return t->second % 60 * 1000000 + t->nanos / 1000;
   case PART_DOW:
     return weekday;
   case PART_ISODOW:
     return weekday == 0 ? 7 : weekday;
   case PART_DOY:
     return chrono_day_of_year(t->date);
-  case PART_ISOYEAR:
+  default:
     return chrono_iso_year(t->days);
-  case PART_NANOSECOND:
-    return t->second % 60 * INT64_C(1000000000) + t->nanos;
-  case PART_EPOCH:
-  case PART_UNKNOWN:
-    break;
   }
-  return 0;
 }
 
 /* The instant of row i of a date or timestamp. */
 static instant instant_of(const operand *o, size_t i) {
-  if (o->a.type->kind == TYPE_DATE32) {
+  switch (o->a.type->kind) {
+  case TYPE_DATE32:
     return (instant){.seconds = (int64_t)OPERAND_VALUE(o, int32_t, i) * DAY_SECONDS};
+  case TYPE_DATE64:
+    return temporal_instant(OPERAND_VALUE(o, int64_t, i), UNIT_MILLI);
+  default:
+    return temporal_instant(OPERAND_VALUE(o, int64_t, i), o->a.type->unit);
   }
-  return temporal_instant(OPERAND_VALUE(o, int64_t, i), o->a.type->unit);
 }
 
-static void store_part(void *values, size_t i, enum part part, const chrono_time *t) {
-  const int64_t value = small_part(t, part);
-  if (part == PART_NANOSECOND) {
-    ((int64_t *)values)[i] = value;
+/* ---- one row ---- */
+
+/* A part: a number, or for those within a second whole seconds and nanoseconds. */
+typedef struct piece {
+  int64_t value;
+  int64_t nanos;
+} piece;
+
+static bool fits32(int64_t v) { return v >= INT32_MIN && v <= INT32_MAX; }
+
+/* A number of nanoseconds counts only if it fits. */
+static int64_t narrow(int64_t nanos) { return fits32(nanos) ? nanos : 0; }
+
+static bool instant_piece(const operand *o, size_t i, const part_state *s, piece *ret) {
+  const instant at = instant_of(o, i);
+  if (o->a.type->kind == TYPE_DATE32 && s->part >= PART_HOUR && s->part <= PART_NANOSECOND) {
+    return true; /* zero, whatever the date */
+  }
+  if (!temporal_in_range(at)) {
+    return false;
+  }
+  const chrono_time t = chrono_of(at, s->zone);
+  if (is_subsecond(s->part)) {
+    *ret = (piece){t.second % 60, t.nanos};
   } else {
-    ((int32_t *)values)[i] = (int32_t)value;
+    ret->value = calendar_part(&t, s->part);
+  }
+  return true;
+}
+
+static bool time_piece(const operand *o, size_t i, const part_state *s, piece *ret) {
+  const int64_t ticks =
+      o->a.type->kind == TYPE_TIME32 ? OPERAND_VALUE(o, int32_t, i) : OPERAND_VALUE(o, int64_t, i);
+  const instant t = temporal_instant(ticks, o->a.type->unit);
+  if (is_subsecond(s->part)) {
+    *ret = (piece){t.seconds % 60, t.nanos};
+  } else {
+    ret->value = s->part == PART_HOUR ? t.seconds / 3600 : t.seconds / 60 % 60;
+  }
+  return t.seconds >= 0 && t.seconds < DAY_SECONDS;
+}
+
+static bool duration_piece(const operand *o, size_t i, const part_state *s, piece *ret) {
+  static const int64_t seconds[] = {[PART_WEEK] = 7 * DAY_SECONDS,
+                                    [PART_DAY] = DAY_SECONDS,
+                                    [PART_HOUR] = 3600,
+                                    [PART_MINUTE] = 60};
+  const int64_t ticks = OPERAND_VALUE(o, int64_t, i);
+  const int64_t rate = temporal_rate(o->a.type->unit);
+  int64_t nanos;
+  ret->value = ticks / rate;
+  if (!is_subsecond(s->part)) {
+    ret->value /= seconds[s->part];
+  } else if (!__builtin_mul_overflow(ticks, SECOND_NANOS / rate, &nanos)) {
+    ret->nanos = narrow(nanos);
+  }
+  return fits32(ret->value);
+}
+
+static bool interval_piece(const operand *o, size_t i, const part_state *s, piece *ret) {
+  const interval v = interval_load((const uint8_t *)o->a.values + operand_row(o, i) * sizeof v);
+  const int64_t seconds = v.nanos / SECOND_NANOS;
+  switch (s->part) {
+  case PART_YEAR:
+    ret->value = v.months / 12;
+    return true;
+  case PART_MONTH:
+    ret->value = v.months % 12;
+    return true;
+  case PART_WEEK:
+    ret->value = v.days / 7;
+    return true;
+  case PART_DAY:
+    ret->value = v.days;
+    return true;
+  case PART_HOUR:
+    ret->value = seconds / 3600;
+    return true;
+  case PART_MINUTE:
+    ret->value = seconds / 60 % 60;
+    return true;
+  default:
+    *ret = (piece){seconds % 60, narrow(v.nanos % (60 * INT64_C(1000000000)))};
+    return true;
   }
 }
 
-/* Seconds since the epoch with a fraction: ticks divided by the unit's rate. */
+typedef bool (*piece_of)(const operand *o, size_t i, const part_state *s, piece *ret);
+
+static piece_of piece_of_kind(type_kind kind) {
+  switch (kind) {
+  case TYPE_TIME32:
+  case TYPE_TIME64:
+    return time_piece;
+  case TYPE_DURATION:
+    return duration_piece;
+  case TYPE_INTERVAL_MONTH_DAY_NANO:
+    return interval_piece;
+  default:
+    return instant_piece;
+  }
+}
+
+/* ---- epoch ---- */
+
 static double epoch_of(const operand *o, size_t i) {
-  if (o->a.type->kind == TYPE_DATE32) {
+  const type *t = o->a.type;
+  switch (t->kind) {
+  case TYPE_DATE32:
     return (double)OPERAND_VALUE(o, int32_t, i) * DAY_SECONDS;
+  case TYPE_TIME32:
+    return (double)OPERAND_VALUE(o, int32_t, i) / (double)temporal_rate(t->unit);
+  case TYPE_DATE64:
+    return (double)OPERAND_VALUE(o, int64_t, i) / 1000;
+  case TYPE_INTERVAL_MONTH_DAY_NANO: { /* a month is 30 days */
+    const interval v = interval_load((const uint8_t *)o->a.values + operand_row(o, i) * sizeof v);
+    return (double)v.months * 30 * DAY_SECONDS + (double)v.days * DAY_SECONDS +
+           (double)v.nanos / SECOND_NANOS;
   }
-  return (double)OPERAND_VALUE(o, int64_t, i) / (double)temporal_rate(o->a.type->unit);
+  default:
+    return (double)OPERAND_VALUE(o, int64_t, i) / (double)temporal_rate(t->unit);
+  }
 }
 
-static glv_status check_part(const function_frame *f, const operand *arguments, glv_error *err) {
-  const part_state *s = f->binding->state;
-  if (s->part == PART_UNKNOWN) {
-    const str name = operand_str(&arguments[0], 0);
-    return FAIL(err, GLV_E_SQL_EXEC, "Date part '%.*s' not supported", STR_ARG(name));
-  }
-  if (arguments[1].a.type->kind == TYPE_NULL) {
-    return FAIL(err, GLV_E_SQL_EXEC, "%.*s does not support: Null",
-                STR_ARG(operand_str(&arguments[0], 0)));
+/* A duration is the sum of its seconds and of what is left of its nanoseconds. */
+static bool duration_epoch(const operand *o, size_t i, double *ret) {
+  const part_state second = {.part = PART_SECOND};
+  piece p = {0};
+  const bool fits = duration_piece(o, i, &second, &p);
+  *ret = (double)p.value + (double)(p.nanos % SECOND_NANOS) / SECOND_NANOS;
+  return fits;
+}
+
+static glv_status epochs(const function_frame *f, const operand *o, array *a, double *values,
+                         glv_error *err) {
+  const bool is_duration = o->a.type->kind == TYPE_DURATION;
+  for (size_t i = 0; i < a->length; i++) {
+    values[i] = 0;
+    if (!operand_is_valid(o, i)) {
+      continue;
+    }
+    if (!is_duration) {
+      values[i] = epoch_of(o, i);
+    } else if (!duration_epoch(o, i, &values[i])) {
+      TRY(kernel_set_null(f->env, a, i, err));
+    }
   }
   return GLV_OK;
 }
 
-static glv_status out_of_range(const type *t, glv_error *err) {
-  return FAIL(err, GLV_E_SQL_EXEC, "a %s is out of range of the calendar", TYPE_TEXT(t));
+/* ---- the function ---- */
+
+static void store(void *values, size_t i, enum temporal_part part, const piece *p) {
+  static const int32_t factors[] = {[PART_MILLISECOND] = 1000, [PART_MICROSECOND] = 1000000};
+  if (part == PART_NANOSECOND) {
+    ((int64_t *)values)[i] = p->value * SECOND_NANOS + p->nanos;
+    return;
+  }
+  int32_t value = (int32_t)p->value;
+  if (part == PART_MILLISECOND || part == PART_MICROSECOND) {
+    const int32_t factor = factors[part];
+    const int32_t rest = (int32_t)(p->nanos % SECOND_NANOS / (SECOND_NANOS / factor));
+    value = (int32_t)((uint32_t)value * (uint32_t)factor + (uint32_t)rest);
+  }
+  ((int32_t *)values)[i] = value;
+}
+
+static glv_status parts(const function_frame *f, const operand *o, array *a, void *values,
+                        glv_error *err) {
+  const part_state *s = f->binding->state;
+  const piece_of piece_at = piece_of_kind(o->a.type->kind);
+  for (size_t i = 0; i < a->length; i++) {
+    piece p = {0};
+    if (operand_is_valid(o, i) && !piece_at(o, i, s, &p)) {
+      TRY(kernel_set_null(f->env, a, i, err));
+    }
+    store(values, i, s->part, &p);
+  }
+  return GLV_OK;
+}
+
+/* Whether values of the kind have the part. */
+static bool has_part(type_kind kind, enum temporal_part part) {
+  const bool is_clock = part >= PART_HOUR && part <= PART_NANOSECOND;
+  switch (kind) {
+  case TYPE_NULL:
+    return false;
+  case TYPE_TIME32:
+  case TYPE_TIME64:
+    return is_clock || part == PART_EPOCH;
+  case TYPE_DURATION:
+    return is_clock || part == PART_EPOCH || part == PART_WEEK || part == PART_DAY;
+  case TYPE_INTERVAL_MONTH_DAY_NANO:
+    return is_clock || part == PART_EPOCH || part == PART_WEEK || part == PART_DAY ||
+           part == PART_YEAR || part == PART_MONTH;
+  default:
+    return true;
+  }
+}
+
+static glv_status check_part(const function_frame *f, const operand *arguments, glv_error *err) {
+  const part_state *s = f->binding->state;
+  const str name = operand_str(&arguments[0], 0);
+  if (s->part == PART_UNKNOWN) {
+    return FAIL(err, GLV_E_SQL_EXEC, "Date part '%.*s' not supported", STR_ARG(name));
+  }
+  if (!has_part(arguments[1].a.type->kind, s->part)) {
+    return FAIL(err, GLV_E_SQL_EXEC, "%.*s does not support: %s", STR_ARG(name),
+                TYPE_TEXT(arguments[1].a.type));
+  }
+  return GLV_OK;
 }
 
 static glv_status date_part(const function_frame *f, const operand *arguments, size_t rows,
                             array *ret, glv_error *err) {
   CLEANUP(array_unref) array a = {0};
   const part_state *s = f->binding->state;
-  const operand *o = &arguments[1];
   void *values;
   if (rows > 0) {
     TRY(check_part(f, arguments, err));
   }
-  TRY(kernel_begin(f->env, f->binding->result, o, 1, rows, &a, &values, err));
-  memset(values, 0, rows * type_width(f->binding->result));
-  for (size_t i = 0; i < rows; i++) {
-    if (!operand_is_valid(o, i)) {
-      continue;
-    }
-    if (s->part == PART_EPOCH) {
-      ((double *)values)[i] = epoch_of(o, i);
-      continue;
-    }
-    const instant at = instant_of(o, i);
-    if (!temporal_in_range(at)) {
-      return out_of_range(o->a.type, err);
-    }
-    const chrono_time t = chrono_of(at, s->zone);
-    store_part(values, i, s->part, &t);
+  TRY(kernel_begin(f->env, f->binding->result, &arguments[1], 1, rows, &a, &values, err));
+  if (s->part == PART_EPOCH) {
+    TRY(epochs(f, &arguments[1], &a, values, err));
+  } else {
+    TRY(parts(f, &arguments[1], &a, values, err));
   }
   *ret = a;
   a = (array){0};
   return GLV_OK;
 }
 
-/* Argument i is a date or timestamp, or a text that becomes a timestamp; untyped NULL stays. */
-static glv_status bind_temporal(function_binding *b, size_t i, glv_error *err) {
-  const type *t = b->arguments[i].type;
-  switch (t->kind) {
-  case TYPE_DATE32:
-  case TYPE_TIMESTAMP:
-  case TYPE_NULL:
+/* Argument 1 has parts, or is a text that becomes a timestamp; untyped NULL stays. */
+static glv_status bind_value(function_binding *b, glv_error *err) {
+  const type *t = b->arguments[1].type;
+  if (type_is_temporal(t->kind) || t->kind == TYPE_NULL) {
     return GLV_OK;
-  case TYPE_DATE64:
-  case TYPE_TIME32:
-  case TYPE_TIME64:
-  case TYPE_DURATION:
-  case TYPE_INTERVAL_MONTH_DAY_NANO:
-    return FAIL(err, GLV_E_SQL_PLAN, "function '%.*s' of %s is not supported yet", STR_ARG(b->name),
-                TYPE_TEXT(t));
-  default:
-    if (!type_is_string(t->kind)) {
-      return bind_refuse(b, i, "Timestamp", err);
-    }
-    b->targets[i] = type_timestamp(b->arena, UNIT_NANO, NULL);
-    return b->targets[i] != NULL ? GLV_OK : error_nomem(err, sizeof(type));
   }
+  const type *value = t->kind == TYPE_DICTIONARY ? t->children[0].type : t;
+  if (!type_is_string(value->kind)) {
+    return bind_refuse(b, 1, "Timestamp", err);
+  }
+  b->targets[1] = type_timestamp(b->arena, UNIT_NANO, NULL);
+  return b->targets[1] != NULL ? GLV_OK : error_nomem(err, sizeof(type));
 }
 
 static glv_status bind_date_part(function_binding *b, glv_error *err) {
@@ -269,181 +311,17 @@ static glv_status bind_date_part(function_binding *b, glv_error *err) {
     return FAIL(err, GLV_E_SQL_PLAN, "%.*s requires a constant string as its first argument",
                 STR_ARG(b->name));
   }
-  TRY(bind_temporal(b, 1, err));
-  const enum part part = find_part(array_str(name->constant, 0));
+  TRY(bind_value(b, err));
+  const enum temporal_part part = temporal_part_find(array_str(name->constant, 0));
   b->result = type_simple(part == PART_EPOCH        ? TYPE_FLOAT64
                           : part == PART_NANOSECOND ? TYPE_INT64
                                                     : TYPE_INT32);
-  return keep_state(b, part, b->arguments[1].type, err);
-}
-
-/* ---- date_trunc ---- */
-
-/* Only these names, in any case. */
-static enum part find_granularity(str name) {
-  static const enum part parts[] = {PART_YEAR,        PART_QUARTER,    PART_MONTH,  PART_WEEK,
-                                    PART_DAY,         PART_HOUR,       PART_MINUTE, PART_SECOND,
-                                    PART_MILLISECOND, PART_MICROSECOND};
-  for (size_t i = 0; i < sizeof PART_NAMES / sizeof PART_NAMES[0]; i++) {
-    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
-      /* The first name of every part is its full one. */
-      if (PART_NAMES[i].part == parts[k] && (i == 0 || PART_NAMES[i - 1].part != parts[k]) &&
-          str_equal_ascii_case(name, str_of(PART_NAMES[i].name))) {
-        return parts[k];
-      }
-    }
-  }
-  return PART_UNKNOWN;
-}
-
-/* Ticks of a unit within a part; 0 = the part is not a fixed number of ticks, or less than one. */
-static int64_t part_ticks(enum part part, time_unit unit) {
-  const int64_t rate = temporal_rate(unit);
-  switch (part) {
-  case PART_DAY:
-    return DAY_SECONDS * rate;
-  case PART_HOUR:
-    return 3600 * rate;
-  case PART_MINUTE:
-    return 60 * rate;
-  case PART_SECOND:
-    return rate;
-  case PART_MILLISECOND:
-    return rate / 1000;
-  case PART_MICROSECOND:
-    return rate / 1000000;
-  default:
-    return 0;
-  }
-}
-
-static bool is_fine(enum part part, const zone *z) {
-  return (z == NULL && (part == PART_DAY || part == PART_HOUR)) || part == PART_MINUTE ||
-         part == PART_SECOND || part == PART_MILLISECOND || part == PART_MICROSECOND;
-}
-
-/* Local seconds truncated to a minute or more. */
-static int64_t truncate_local(int64_t seconds, enum part part) {
-  const int64_t days = floor_div(seconds, DAY_SECONDS);
-  civil c = calendar_civil(days);
-  switch (part) {
-  case PART_MINUTE:
-    return seconds - floor_mod(seconds, 60);
-  case PART_HOUR:
-    return seconds - floor_mod(seconds, 3600);
-  case PART_WEEK:
-    return (days - floor_mod(days + 3, 7)) * DAY_SECONDS;
-  case PART_YEAR:
-    c.month = 1;
-    break;
-  case PART_QUARTER:
-    c.month -= (c.month - 1) % 3;
-    break;
-  case PART_MONTH:
-    break;
-  default: /* day */
-    return days * DAY_SECONDS;
-  }
-  c.day = 1;
-  return calendar_days(c) * DAY_SECONDS;
-}
-
-/* The instant of a local time that was reached by truncation from an offset. */
-static bool back_to_utc(const zone *z, int64_t local, int32_t offset, int64_t *ret) {
-  enum { DETOUR = 3 * 3600 };
-  if (z == NULL) {
-    *ret = local;
-    return true;
-  }
-  if (zone_to_utc(z, local, ret)) {
-    return true;
-  }
-  if (zone_offset(z, local - offset) == offset) { /* one of two: the side that it came from */
-    *ret = local - offset;
-    return true;
-  }
-  if (!zone_to_utc(z, local - DETOUR, ret)) {
-    return false;
-  }
-  *ret += DETOUR;
-  return true;
-}
-
-static bool truncate_coarse(const zone *z, enum part part, time_unit unit, int64_t ticks,
-                            int64_t *ret) {
-  const instant t = temporal_instant(ticks, unit);
-  int64_t nanos;
-  if (!temporal_ticks(t, UNIT_NANO, &nanos)) { /* the reference computes in nanoseconds */
-    return false;
-  }
-  const int32_t offset = z != NULL ? zone_offset(z, t.seconds) : 0;
-  const int64_t local = truncate_local(t.seconds + offset, part);
-  int64_t utc;
-  if (!back_to_utc(z, local, offset, &utc)) {
-    return false;
-  }
-  return temporal_ticks((instant){.seconds = utc}, unit, ret);
-}
-
-static bool truncate_fine(enum part part, time_unit unit, int64_t ticks, int64_t *ret) {
-  const int64_t width = part_ticks(part, unit);
-  return !__builtin_sub_overflow(ticks, width == 0 ? 0 : floor_mod(ticks, width), ret);
-}
-
-static glv_status date_trunc(const function_frame *f, const operand *arguments, size_t rows,
-                             array *ret, glv_error *err) {
-  CLEANUP(array_unref) array a = {0};
-  const part_state *s = f->binding->state;
-  const operand *o = &arguments[1];
-  const time_unit unit = f->binding->result->unit;
-  void *values;
-  if (rows > 0 && s->part == PART_UNKNOWN) {
-    return FAIL(err, GLV_E_SQL_EXEC,
-                "Unsupported date_trunc granularity. Supported values are: microsecond, "
-                "millisecond, second, minute, hour, day, week, month, quarter, year");
-  }
-  TRY(kernel_begin(f->env, f->binding->result, o, 1, rows, &a, &values, err));
-  memset(values, 0, rows * sizeof(int64_t));
-  const bool seconds = s->part != PART_DAY && s->part != PART_HOUR && s->part != PART_MINUTE;
-  const bool by_ticks = is_fine(s->part, s->zone) && (!o->is_scalar || seconds);
-  for (size_t i = 0; i < rows; i++) {
-    if (!operand_is_valid(o, i)) {
-      continue;
-    }
-    const int64_t ticks = OPERAND_VALUE(o, int64_t, i);
-    int64_t *value = &((int64_t *)values)[i];
-    if (!(by_ticks ? truncate_fine(s->part, unit, ticks, value)
-                   : truncate_coarse(s->zone, s->part, unit, ticks, value))) {
-      return FAIL(err, GLV_E_SQL_EXEC, "Timestamp %lld out of range", (long long)ticks);
-    }
-  }
-  *ret = a;
-  a = (array){0};
-  return GLV_OK;
-}
-
-static glv_status bind_date_trunc(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 2, 2, err));
-  TRY(bind_string(b, 0, err));
-  TRY(bind_temporal(b, 1, err));
-  if (b->arguments[1].type->kind != TYPE_TIMESTAMP) {
-    b->targets[1] = type_timestamp(b->arena, UNIT_NANO, NULL);
-    if (b->targets[1] == NULL) {
-      return error_nomem(err, sizeof(type));
-    }
-  }
-  b->result = b->targets[1];
-  const array *name = b->arguments[0].constant;
-  const bool has_name = name != NULL && !bind_is_null(b, 0) && array_is_valid(name, 0);
-  return keep_state(b, has_name ? find_granularity(array_str(name, 0)) : PART_UNKNOWN,
-                    b->arguments[1].type, err);
+  return part_state_bind(b, part, b->arguments[1].type, err);
 }
 
 static const char *const part_aliases[] = {"datepart", NULL};
-static const char *const trunc_aliases[] = {"datetrunc", NULL};
 
 const function functions_date_part[] = {
     {.name = "date_part", .aliases = part_aliases, .bind = bind_date_part, .kernel = date_part},
-    {.name = "date_trunc", .aliases = trunc_aliases, .bind = bind_date_trunc, .kernel = date_trunc},
     {0},
 };

@@ -1,4 +1,5 @@
-/* to_timestamp, to_timestamp_seconds, _millis, _micros, _nanos, and to_date.
+/* to_timestamp, to_timestamp_seconds, _millis, _micros, _nanos, to_date; to_unixtime,
+ * from_unixtime.
  *
  * Texts are read in the form that casts read, or in the first of the given formats that fits.
  * Numbers are ticks of the result, but seconds for to_timestamp, where floats keep their fraction.
@@ -67,7 +68,8 @@ static glv_status parse_row(const function_frame *f, const operand *arguments, s
 }
 
 static glv_status timestamps_from_text(const function_frame *f, const operand *arguments,
-                                       size_t rows, array *a, int64_t *values, glv_error *err) {
+                                       size_t rows, time_unit unit, int64_t *values,
+                                       glv_error *err) {
   CLEANUP(temporal_parser_dispose) temporal_parser p;
   temporal_parser_init(&p, f->env, NULL);
   for (size_t i = 0; i < rows; i++) {
@@ -84,7 +86,7 @@ static glv_status timestamps_from_text(const function_frame *f, const operand *a
                   "1677-09-21T00:12:44.0 and 2262-04-11T23:47:16.854775804");
     }
     /* Toward zero, as the reference divides. */
-    values[i] = nanos / (temporal_rate(UNIT_NANO) / temporal_rate(a->type->unit));
+    values[i] = nanos / (temporal_rate(UNIT_NANO) / temporal_rate(unit));
   }
   return GLV_OK;
 }
@@ -156,7 +158,7 @@ static glv_status timestamps_from(const function_frame *f, const operand *argume
   void *values;
   TRY(kernel_begin(f->env, f->binding->result, o, 1, rows, &a, &values, err));
   if (type_is_string(kind)) {
-    TRY(timestamps_from_text(f, arguments, rows, &a, values, err));
+    TRY(timestamps_from_text(f, arguments, rows, a.type->unit, values, err));
   } else if (kind == TYPE_INT64 || kind == TYPE_FLOAT64) {
     TRY(timestamps_from_number(o, rows, values, err));
   } else if (rows > 0) {
@@ -262,10 +264,79 @@ static glv_status bind_to_date(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 1, SIZE_MAX, err));
   const type_kind kind = b->arguments[0].type->kind;
   b->result = type_simple(TYPE_DATE32);
-  if (kind == TYPE_NULL || kind == TYPE_TIMESTAMP) {
+  if (kind == TYPE_NULL || kind == TYPE_TIMESTAMP || kind == TYPE_DATE64) {
     b->targets[0] = b->result;
   }
   return GLV_OK;
+}
+
+/* ---- to_unixtime, from_unixtime ---- */
+
+static glv_status to_unixtime(const function_frame *f, const operand *arguments, size_t rows,
+                              array *ret, glv_error *err) {
+  const operand *o = &arguments[0];
+  const type_kind kind = o->a.type->kind;
+  if (kind == TYPE_INT64 || kind == TYPE_TIMESTAMP) { /* cast already */
+    if (rows > 0 && f->binding->count > 1) {
+      return FAIL(err, GLV_E_SQL_EXEC, "to_unixtime takes formats with a string only");
+    }
+    return kernel_column(f->env, o, f->binding->result, rows, ret, err);
+  }
+  if (!type_is_string(kind)) {
+    return rows > 0 ? unsupported(f, o->a.type, err)
+                    : array_new_null(f->env, f->binding->result, 0, ret, err);
+  }
+  CLEANUP(array_unref) array a = {0};
+  void *values;
+  TRY(check_formats(f, arguments, rows, err));
+  TRY(kernel_begin(f->env, f->binding->result, o, 1, rows, &a, &values, err));
+  TRY(timestamps_from_text(f, arguments, rows, UNIT_SECOND, values, err));
+  *ret = a;
+  a = (array){0};
+  return GLV_OK;
+}
+
+/* Numbers and dates take the way of casts; a text is read by the kernel; the rest fails with rows.
+ */
+static glv_status bind_to_unixtime(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, SIZE_MAX, err));
+  const type *t = b->arguments[0].type;
+  b->result = type_simple(TYPE_INT64);
+  if (t->kind == TYPE_NULL || type_is_integer(t->kind) || type_is_float(t->kind)) {
+    b->targets[0] = b->result;
+  } else if (t->kind == TYPE_TIMESTAMP || t->kind == TYPE_DATE32 || t->kind == TYPE_DATE64) {
+    b->targets[0] = type_timestamp(b->arena, UNIT_SECOND, t->timezone);
+    return b->targets[0] != NULL ? GLV_OK : error_nomem(err, sizeof *t);
+  }
+  return GLV_OK;
+}
+
+static glv_status from_unixtime(const function_frame *f, const operand *arguments, size_t rows,
+                                array *ret, glv_error *err) {
+  return kernel_column(f->env, &arguments[0], f->binding->result, rows, ret, err);
+}
+
+static glv_status bind_from_unixtime(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, 2, err));
+  TRY(bind_int64(b, 0, err));
+  if (b->arguments[0].type->kind == TYPE_UINT64) {
+    return bind_refuse(b, 0, "Int64", err);
+  }
+  const char *zone_name = NULL;
+  if (b->count == 2) {
+    const array *name = b->arguments[1].constant;
+    if (!type_is_string(b->arguments[1].type->kind) || name == NULL || !array_is_valid(name, 0) ||
+        array_str(name, 0).size == 0) {
+      return FAIL(err, GLV_E_SQL_PLAN,
+                  "from_unixtime requires its second argument to be a constant string");
+    }
+    zone_name = arena_strdup(b->arena, array_str(name, 0));
+    if (zone_name == NULL) {
+      return error_nomem(err, array_str(name, 0).size);
+    }
+  }
+  b->result = type_timestamp(b->arena, UNIT_SECOND, zone_name);
+  return b->result != NULL ? GLV_OK : error_nomem(err, sizeof(type));
 }
 
 const function functions_timestamp[] = {
@@ -275,5 +346,7 @@ const function functions_timestamp[] = {
     {.name = "to_timestamp_micros", .bind = bind_micros, .kernel = to_unit},
     {.name = "to_timestamp_nanos", .bind = bind_nanos, .kernel = to_unit},
     {.name = "to_date", .bind = bind_to_date, .kernel = to_date},
+    {.name = "to_unixtime", .bind = bind_to_unixtime, .kernel = to_unixtime},
+    {.name = "from_unixtime", .bind = bind_from_unixtime, .kernel = from_unixtime},
     {0},
 };

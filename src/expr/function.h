@@ -6,8 +6,8 @@
  *
  * What the planner does, so that functions need not: evaluates arguments, folds constant calls of
  * immutable and stable functions, inserts the casts that bind asks for, refuses unsupported casts,
- * refuses named arguments, looks names up. The lazy functions coalesce, nvl, ifnull and nvl2, and
- * is_valid, are part of the planner and not in the table.
+ * refuses named arguments, looks names up. The lazy functions coalesce, nvl, ifnull and nvl2,
+ * is_valid, and the casts by Arrow names are part of the planner and not in the table.
  */
 #ifndef GLAIVE_EXPR_FUNCTION_H
 #define GLAIVE_EXPR_FUNCTION_H

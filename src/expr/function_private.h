@@ -30,8 +30,11 @@ extern const function functions_power[];       /* fn_power.c: log power */
 extern const function functions_number[];      /* fn_number.c: abs nanvl isnan iszero */
 extern const function functions_integer[];     /* fn_integer.c: gcd lcm factorial */
 extern const function functions_round[];       /* fn_round.c: round trunc ceil floor */
-extern const function functions_date_part[];   /* fn_date_part.c: date_part, date_trunc */
-extern const function functions_date[];        /* fn_date.c: make_date to_date to_char now ... */
+extern const function functions_date_part[];   /* fn_date_part.c */
+extern const function functions_date_trunc[];  /* fn_date_trunc.c */
+extern const function functions_date_bin[];    /* fn_date_bin.c */
+extern const function functions_date[];        /* fn_date.c: make_date to_char */
+extern const function functions_time[];        /* fn_time.c: make_time to_time now ... */
 extern const function functions_timestamp[];   /* fn_timestamp.c: to_timestamp and its kin */
 extern const function functions_vector[];      /* fn_vector.c: distances */
 extern const function functions_struct[];      /* fn_struct.c: named_struct struct */
@@ -43,7 +46,7 @@ extern const function functions_list_search[];  /* fn_list_search.c: array_has a
 extern const function functions_list_shape[];   /* fn_list_shape.c: flatten arrays_zip ... */
 extern const function functions_list_text[];    /* fn_list_text.c: array_to_string ... */
 extern const function functions_condition[];    /* fn_condition.c: nullif greatest least */
-extern const function functions_arrow[];        /* fn_arrow.c: arrow_cast arrow_typeof ... */
+extern const function functions_arrow[];        /* fn_arrow.c: arrow_typeof */
 extern const function functions_later[];        /* fn_later.c: names without an implementation */
 
 /** The number of arguments is in [least, most]. Errors: GLV_E_SQL_PLAN. */

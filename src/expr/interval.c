@@ -239,25 +239,51 @@ size_t interval_print(interval v, char text[INTERVAL_TEXT_SIZE]) {
   return used + print_nanos(v.nanos, used == 0, text + used, INTERVAL_TEXT_SIZE - used);
 }
 
+static const int64_t rates[] = {1, 1000, 1000000, 1000000000};
+
+/* Whether what counts durations in milliseconds can hold it. */
+static bool is_countable(int64_t ticks, time_unit unit) {
+  return unit != UNIT_SECOND || (ticks <= INT64_MAX / 1000 && ticks >= -(INT64_MAX / 1000));
+}
+
 size_t interval_print_duration(int64_t ticks, time_unit unit, char text[INTERVAL_TEXT_SIZE]) {
-  static const int64_t rates[] = {1, 1000, 1000000, 1000000000};
-  const int64_t rate = rates[unit];
-  const int64_t seconds = ticks / rate;
-  if (unit <= UNIT_MILLI && (seconds > INT64_MAX / 1000 || seconds < -(INT64_MAX / 1000))) {
+  if (!is_countable(ticks, unit)) {
     return (size_t)snprintf(text, INTERVAL_TEXT_SIZE, "<invalid>");
   }
+  const int64_t seconds = ticks / rates[unit];
   const int64_t minutes = seconds / 60;
   const int64_t hours = minutes / 60;
   size_t used = (size_t)snprintf(text, INTERVAL_TEXT_SIZE,
                                  "%" PRId64 " days %" PRId64 " hours %" PRId64 " mins ", hours / 24,
                                  hours % 24, minutes % 60);
   const size_t left = INTERVAL_TEXT_SIZE - used;
-  const int64_t rest = ticks % rate;
+  const int64_t rest = ticks % rates[unit];
   if (unit == UNIT_SECOND) {
     return used + (size_t)snprintf(text + used, left, "%" PRId64 " secs", seconds % 60);
   }
   used += (size_t)snprintf(text + used, left, "%s%" PRId64 ".%0*" PRId64 " secs",
                            rest < 0 ? "-" : "", rest < 0 ? magnitude(seconds % 60) : seconds % 60,
                            3 * (int)unit, magnitude(rest));
+  return used;
+}
+
+size_t interval_print_iso_duration(int64_t ticks, time_unit unit, char text[INTERVAL_TEXT_SIZE]) {
+  if (!is_countable(ticks, unit)) {
+    return (size_t)snprintf(text, INTERVAL_TEXT_SIZE, "<invalid>");
+  }
+  if (ticks == 0) {
+    return (size_t)snprintf(text, INTERVAL_TEXT_SIZE, "P0D");
+  }
+  size_t used = (size_t)snprintf(text, INTERVAL_TEXT_SIZE, "%sPT%" PRId64, ticks < 0 ? "-" : "",
+                                 magnitude(ticks / rates[unit]));
+  const int64_t rest = magnitude(ticks % rates[unit]);
+  if (rest != 0) {
+    used += (size_t)snprintf(text + used, INTERVAL_TEXT_SIZE - used, ".%0*" PRId64, 3 * (int)unit,
+                             rest);
+    while (text[used - 1] == '0') {
+      used--;
+    }
+  }
+  text[used++] = 'S';
   return used;
 }

@@ -38,7 +38,7 @@ enum interval_default { INTERVAL_MONTHS, INTERVAL_SECONDS };
  */
 bool interval_parse(str text, enum interval_default unit, interval *ret);
 
-/** Enough for both of the functions below. */
+/** Enough for all of the functions below. */
 #define INTERVAL_TEXT_SIZE 128
 /** `1 mons 2 days 3 hours 4 mins 5.000000006 secs`, without the parts that are zero; `0 secs`.
  * @return the length written (no NUL). */
@@ -46,5 +46,7 @@ size_t interval_print(interval v, char text[INTERVAL_TEXT_SIZE]);
 /** `1 days 2 hours 3 mins 4.005 secs`, a fraction with all digits of the unit; `<invalid>` past
  * what int64 counts in milliseconds. @return the length written (no NUL). */
 size_t interval_print_duration(int64_t ticks, time_unit unit, char text[INTERVAL_TEXT_SIZE]);
+/** `PT3661.5S`, `-PT1S`, `P0D`; `<invalid>` as above. @return the length written (no NUL). */
+size_t interval_print_iso_duration(int64_t ticks, time_unit unit, char text[INTERVAL_TEXT_SIZE]);
 
 #endif

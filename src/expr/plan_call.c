@@ -269,14 +269,16 @@ glv_status plan_function(planner *p, const char *name, const node **arguments, s
   static const struct {
     const char *name;
     glv_status (*plan)(planner *, const char *, const node **, size_t, const node **, glv_error *);
-  } lazy[] = {{"coalesce", plan_coalesce},
-              {"nvl", plan_nvl},
-              {"ifnull", plan_nvl},
-              {"nvl2", plan_nvl2},
-              {"get_field", plan_get_field}};
-  for (size_t i = 0; i < sizeof lazy / sizeof *lazy; i++) {
-    if (str_is(str_of(name), lazy[i].name)) {
-      return lazy[i].plan(p, name, arguments, count, ret, err);
+  } own[] = {{"coalesce", plan_coalesce},
+             {"nvl", plan_nvl},
+             {"ifnull", plan_nvl},
+             {"nvl2", plan_nvl2},
+             {"get_field", plan_get_field},
+             {"arrow_cast", plan_arrow_cast},
+             {"arrow_try_cast", plan_arrow_cast}};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+    if (str_is(str_of(name), own[i].name)) {
+      return own[i].plan(p, name, arguments, count, ret, err);
     }
   }
   const function *f = function_find(str_of(name));

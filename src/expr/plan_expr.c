@@ -92,6 +92,8 @@ static glv_status inner_binary(planner *p, const ast *a, const node *l, const no
   case AST_NOT_ILIKE_OP:
     return plan_like(p, a->op == AST_ILIKE_OP || a->op == AST_NOT_ILIKE_OP,
                      a->op == AST_NOT_LIKE_OP || a->op == AST_NOT_ILIKE_OP, l, r, ret, err);
+  case AST_SPACESHIP:
+    return plan_distinct(p, true, l, r, ret, err);
   case AST_CONTAINS:
     return plan_function(p, "array_has_all", (const node *[]){l, r}, 2, ret, err);
   case AST_CONTAINED:

@@ -152,6 +152,10 @@ bool plan_is_literal(const ast *a);
 /* plan_type.c */
 glv_status plan_type(planner *p, const ast_type *t, place at, const type **ret, glv_error *err);
 
+/** arrow_cast, arrow_try_cast: a cast to the type that the second argument names. */
+glv_status plan_arrow_cast(planner *p, const char *name, const node **arguments, size_t count,
+                           const node **ret, glv_error *err);
+
 /* plan_build.c: nodes over planned operands, typed, folded */
 /** A blank node with room for children. NULL = no memory. */
 node *plan_new(planner *p, enum node_kind kind, const type *t, size_t child_count);

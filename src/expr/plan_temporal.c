@@ -17,7 +17,13 @@ static bool is_stamp(const type *t) { return t->kind == TYPE_TIMESTAMP; }
 static bool is_moment(const type *t) { return is_date(t) || is_stamp(t); }
 static bool is_duration(const type *t) { return t->kind == TYPE_DURATION; }
 static bool is_interval(const type *t) { return t->kind == TYPE_INTERVAL_MONTH_DAY_NANO; }
-static bool is_span(const type *t) { return is_duration(t) || is_interval(t) || is_time(t); }
+/* Times and durations meet intervals and their own kind only. */
+static bool are_spans(const type *l, const type *r) {
+  const bool l_span = is_duration(l) || is_interval(l) || is_time(l);
+  const bool r_span = is_duration(r) || is_interval(r) || is_time(r);
+  const bool mixed = (is_duration(l) && is_time(r)) || (is_time(l) && is_duration(r));
+  return l_span && r_span && !mixed;
+}
 
 static const type *stamp(planner *p, time_unit unit, const char *zone) {
   return type_timestamp(p->arena, unit, zone);
@@ -168,7 +174,7 @@ glv_status plan_temporal(planner *p, enum arithmetic_op op, const node *l, const
   if (l_moment != r_moment && (l_moment || !subtracts)) {
     return moment_pair(p, op, l, r, ret, err);
   }
-  if (is_span(l->type) && is_span(r->type)) {
+  if (are_spans(l->type, r->type)) {
     return span_pair(p, op, l, r, ret, err);
   }
   return plan_refuse_arithmetic(op, l, r, err);

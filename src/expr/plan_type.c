@@ -1,7 +1,9 @@
 /*
- * SQL type names (sql-expressions 11.1): the short list of context L and the longer one of D.
+ * Types by name: those of SQL (sql-expressions 11.1), the short list of context L and the longer
+ * one of D; and casts to types by their Arrow names.
  */
 #include "expr/plan_private.h"
+#include "expr/type_name.h"
 
 enum { DECIMAL128_DIGITS = 38, DECIMAL256_DIGITS = 76, DEFAULT_SCALE = 10 };
 
@@ -128,4 +130,29 @@ glv_status plan_type(planner *p, const ast_type *t, place at, const type **ret, 
     *ret = type_simple(TYPE_UTF8_VIEW);
   }
   return GLV_OK;
+}
+
+/* A whole number becomes a time by way of 32 bits when it is constant; no column of int64 does. */
+static glv_status plan_time_ticks(planner *p, const type *t, const node **n, glv_error *err) {
+  if (t->kind == TYPE_TIME32 && node_is_constant(*n) && (*n)->type->kind == TYPE_INT64) {
+    return plan_cast(p, *n, type_simple(TYPE_INT32), false, n, err);
+  }
+  return GLV_OK;
+}
+
+glv_status plan_arrow_cast(planner *p, const char *name, const node **arguments, size_t count,
+                           const node **ret, glv_error *err) {
+  const type *t = NULL;
+  if (count != 2) {
+    return FAIL(err, GLV_E_SQL_PLAN, "Function '%s' expects 2 arguments but received %zu", name,
+                count);
+  }
+  const node *wanted = arguments[1];
+  if (!type_is_string(wanted->type->kind) || !node_is_constant(wanted) || node_is_null(wanted)) {
+    return FAIL(err, GLV_E_SQL_PLAN, "%s requires its second argument to be a constant string",
+                name);
+  }
+  TRY(type_name_parse(p->arena, array_str(wanted->constant, 0), &t, err));
+  TRY(plan_time_ticks(p, t, &arguments[0], err));
+  return plan_cast(p, arguments[0], t, str_is(str_of(name), "arrow_try_cast"), ret, err);
 }

@@ -26,8 +26,14 @@ static const char *const outcome_names[] = {"values", "parse", "plan", "executio
 
 struct table {
   batch b;
-  schema *schema;
+  schema *stored; /* as in the file: the types of the columns live here */
+  schema *schema; /* with the system columns */
+  size_t system_first;
 };
+
+/* What a scan knows of every row: all three count from 0 here. */
+static const char *const system_columns[] = {"_rowid", "_rowaddr", "_rowoffset"};
+enum { SYSTEM_COLUMNS = sizeof system_columns / sizeof *system_columns, FIELDS_MAX = 128 };
 
 struct category {
   char name[32];
@@ -80,18 +86,58 @@ static char *read_file(const struct corpus *c, const char *name, size_t *ret_siz
   return read_whole(path, ret_size);
 }
 
+static void add_numbers(struct corpus *c, struct table *t, size_t column, glv_error *err) {
+  void *values = NULL;
+  array *a = &t->b.columns[column];
+  if (array_new_fixed(c->env, t->schema->fields[column].type, t->b.length, a, &values, err) !=
+      GLV_OK) {
+    die("no memory", err);
+  }
+  for (size_t i = 0; i < t->b.length; i++) {
+    ((uint64_t *)values)[i] = i;
+  }
+}
+
+/* The table with its system columns behind it. */
+static void add_system_columns(struct corpus *c, const batch *from, const schema *s,
+                               struct table *t) {
+  glv_error err = {0};
+  field fields[FIELDS_MAX];
+  const size_t count = s->field_count;
+  if (count + SYSTEM_COLUMNS > FIELDS_MAX) {
+    die("too many columns", NULL);
+  }
+  memcpy(fields, s->fields, count * sizeof *fields);
+  for (size_t i = 0; i < SYSTEM_COLUMNS; i++) {
+    fields[count + i] = (field){.name = system_columns[i], .type = type_simple(TYPE_UINT64)};
+  }
+  if (schema_new(c->env, fields, count + SYSTEM_COLUMNS, s->metadata, &t->schema, &err) != GLV_OK ||
+      batch_new(c->env, t->schema, from->length, count + SYSTEM_COLUMNS, &t->b, &err) != GLV_OK) {
+    die("no memory", &err);
+  }
+  for (size_t i = 0; i < count; i++) {
+    t->b.columns[i] = array_ref(&from->columns[i]);
+  }
+  t->system_first = count;
+  for (size_t i = 0; i < SYSTEM_COLUMNS; i++) {
+    add_numbers(c, t, count + i, &err);
+  }
+}
+
 static void load_table(struct corpus *c, const char *name, struct table *t) {
   glv_error err = {0};
   size_t size = 0;
   char *data = read_file(c, name, &size);
   struct ipc_memory memory = {(const uint8_t *)data, size, 0};
   CLEANUP(batch_reader_dispose) batch_reader r = {0};
+  CLEANUP(batch_dispose) batch b = {0};
   bool end = false;
   if (ipc_reader_open(c->env, ipc_memory_source(&memory), &r, &err) != GLV_OK ||
-      r.next(r.state, &t->b, &end, &err) != GLV_OK || end) {
+      r.next(r.state, &b, &end, &err) != GLV_OK || end) {
     die(name, &err);
   }
-  t->schema = schema_ref(r.schema);
+  t->stored = schema_ref(r.schema);
+  add_system_columns(c, &b, r.schema, t);
   free(data);
 }
 
@@ -159,7 +205,7 @@ static enum outcome run(const struct corpus *c, const value *one, unsigned flags
                         char *why) {
   const struct table *t = &c->tables[str_is(value_text(one, "schema"), "calm") ? 1 : 0];
   const bool is_filter = str_is(value_text(one, "mode"), "filter");
-  const expr_scope scope = {t->schema, SIZE_MAX};
+  const expr_scope scope = {t->schema, t->system_first};
   const selection all = {NULL, t->b.length};
   const bool compares = value_member(one, "error_kind") == NULL;
   glv_error err = {0};
@@ -387,6 +433,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < 2; i++) {
     batch_dispose(&c.tables[i].b);
     schema_unref(c.tables[i].schema);
+    schema_unref(c.tables[i].stored);
   }
   free(c.scope);
   env_unref(c.env);

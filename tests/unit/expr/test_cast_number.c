@@ -420,7 +420,7 @@ static const struct sql_failure CASES_FAILURES[] = {
     {"TRY_CAST(CAST(2147483647 AS DATE) AS TIMESTAMP)", GLV_E_SQL_PLAN},
     {"CAST(CAST(9223372036854775807 AS TIMESTAMP(0)) AS TIMESTAMP(9))", GLV_E_SQL_PLAN},
     {"CAST(CAST(9223372036854775807 AS TIMESTAMP(0)) AS DATE)", GLV_E_SQL_PLAN},
-    {"arrow_cast(12345678,'Decimal128(5, 2)')", GLV_E_SQL_EXEC},
+    {"arrow_cast(12345678,'Decimal128(5, 2)')", GLV_E_SQL_PLAN},
 };
 
 static void test_cases(void **state) {
