@@ -144,6 +144,15 @@ static bool shift_date(int64_t day, shift s, int64_t *ret) {
   return is_day(*ret);
 }
 
+bool interval_shift_day(int64_t day, interval v, bool subtract, int64_t *ret) {
+  return shift_date(day, shift_of(v, subtract), ret);
+}
+
+bool interval_shift_stamp(int64_t ticks, time_unit unit, const zone *z, interval v, bool subtract,
+                          int64_t *ret) {
+  return shift_stamp(ticks, unit, z, shift_of(v, subtract), ret);
+}
+
 static bool shift_row(const operand *o, const zone *z, size_t i, shift s, void *to, size_t row) {
   const type *t = o->a.type;
   int64_t value = 0;

@@ -13,8 +13,9 @@ static const function *const FAMILIES[] = {
     functions_date_part,   functions_date_trunc,  functions_date_bin,     functions_time,
     functions_date,        functions_timestamp,   functions_vector,       functions_struct,
     functions_list_access, functions_list_make,   functions_list_measure, functions_list_order,
-    functions_list_search, functions_list_shape,  functions_list_text,    functions_condition,
-    functions_arrow,       functions_later};
+    functions_list_range,  functions_list_set,    functions_map,          functions_list_search,
+    functions_list_shape,  functions_list_text,   functions_condition,    functions_arrow,
+    functions_later};
 
 enum { FAMILY_COUNT = sizeof FAMILIES / sizeof FAMILIES[0], NAME_MAX_SIZE = 64 };
 

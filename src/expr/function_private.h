@@ -42,6 +42,9 @@ extern const function functions_list_access[]; /* fn_list_access.c: array_elemen
 extern const function functions_list_make[];   /* fn_list_make.c: make_array array_append ... */
 extern const function functions_list_measure[]; /* fn_list_measure.c: array_length empty ... */
 extern const function functions_list_order[];   /* fn_list_order.c: array_sort array_max ... */
+extern const function functions_list_range[];   /* fn_list_range.c: range generate_series */
+extern const function functions_list_set[];     /* fn_list_set.c: array_union array_has_all ... */
+extern const function functions_map[];          /* fn_map.c: map map_keys ... */
 extern const function functions_list_search[];  /* fn_list_search.c: array_has array_remove ... */
 extern const function functions_list_shape[];   /* fn_list_shape.c: flatten arrays_zip ... */
 extern const function functions_list_text[];    /* fn_list_text.c: array_to_string ... */

@@ -29,6 +29,17 @@ static inline void interval_store(void *p, interval v) { memcpy(p, &v, sizeof v)
 bool interval_add(interval a, interval b, interval *ret);
 bool interval_sub(interval a, interval b, interval *ret);
 
+struct zone;
+/**
+ * A day (since 1970-01-01), or ticks of a timestamp, moved by an interval, backwards when subtract:
+ * by months, where the day is at most the last of the month, then days, then nanoseconds (whole
+ * days of them for a day). With a zone, months and days move the local time, which must then exist
+ * once. false = the result is out of range.
+ */
+bool interval_shift_day(int64_t day, interval v, bool subtract, int64_t *ret);
+bool interval_shift_stamp(int64_t ticks, time_unit unit, const struct zone *z, interval v,
+                          bool subtract, int64_t *ret);
+
 /** What an amount without a unit counts. */
 enum interval_default { INTERVAL_MONTHS, INTERVAL_SECONDS };
 

@@ -7,6 +7,7 @@
  */
 #include "expr/coerce.h"
 #include "expr/group_private.h"
+#include "expr/lists.h"
 
 /* Names that exist as aggregates or window functions only. */
 static bool is_aggregate(const char *name) {
@@ -264,6 +265,56 @@ static glv_status plan_get_field(planner *p, const char *name, const node **argu
   return GLV_OK;
 }
 
+/* The items of a constant list as constants. */
+static glv_status constant_items(planner *p, const node *list, const node ***ret, size_t *ret_count,
+                                 glv_error *err) {
+  const operand o = {.a = *list->constant};
+  const lists l = lists_of(&o);
+  const span s = lists_at(&l, 0);
+  const node **items = ARENA_ARRAY(p->arena, const node *, s.count);
+  if (items == NULL) {
+    return error_nomem(err, s.count * sizeof *items);
+  }
+  for (size_t k = 0; k < s.count; k++) {
+    CLEANUP(array_unref) array item = array_slice(l.items, s.first + k, 1);
+    if (item.type == NULL) {
+      return error_nomem(err, sizeof item);
+    }
+    TRY(plan_constant(p, &item, false, &items[k], err));
+  }
+  *ret = items;
+  *ret_count = s.count;
+  return GLV_OK;
+}
+
+static bool is_call_of(const node *n, const char *name) {
+  return n->kind == NODE_CALL && str_is(str_of(n->call->function->name), name);
+}
+
+/* array_has: of items that do not depend on the row it is IN, with what IN makes of nulls. */
+static glv_status plan_array_has(planner *p, const char *name, const node **arguments, size_t count,
+                                 const node **ret, glv_error *err) {
+  const node *call = NULL;
+  TRY(plan_table_function(p, function_find(STR("array_has")), name, arguments, count, &call, err));
+  *ret = call;
+  if (call->kind != NODE_CALL) {
+    return GLV_OK;
+  }
+  const node *list = call->child[0];
+  const node **items = NULL;
+  size_t item_count = 0;
+  if (node_is_constant(list) && !node_is_null(list) && type_is_list(list->type->kind)) {
+    TRY(constant_items(p, list, &items, &item_count, err));
+  } else if (is_call_of(list, "make_array")) {
+    item_count = list->child_count;
+    items = list->child;
+  } else {
+    return GLV_OK;
+  }
+  return item_count == 0 ? plan_bool(p, false, ret, err)
+                         : plan_in(p, false, call->child[1], items, item_count, ret, err);
+}
+
 glv_status plan_function(planner *p, const char *name, const node **arguments, size_t count,
                          const node **ret, glv_error *err) {
   static const struct {
@@ -275,7 +326,11 @@ glv_status plan_function(planner *p, const char *name, const node **arguments, s
              {"nvl2", plan_nvl2},
              {"get_field", plan_get_field},
              {"arrow_cast", plan_arrow_cast},
-             {"arrow_try_cast", plan_arrow_cast}};
+             {"arrow_try_cast", plan_arrow_cast},
+             {"array_has", plan_array_has},
+             {"array_contains", plan_array_has},
+             {"list_has", plan_array_has},
+             {"list_contains", plan_array_has}};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
     if (str_is(str_of(name), own[i].name)) {
       return own[i].plan(p, name, arguments, count, ret, err);

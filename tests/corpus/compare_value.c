@@ -103,15 +103,8 @@ static bool is_interval(const array *a, size_t i, const value *e) {
 }
 
 static bool is_list(const array *a, size_t i, const value *e, unsigned ulp) {
-  size_t first = i * (size_t)a->type->width;
-  size_t count = (size_t)a->type->width;
-  if (a->type->kind == TYPE_LIST) {
-    first = (size_t)ARRAY_VALUES(a, int32_t)[i];
-    count = (size_t)ARRAY_VALUES(a, int32_t)[i + 1] - first;
-  } else if (a->type->kind == TYPE_LARGE_LIST) {
-    first = (size_t)ARRAY_VALUES(a, int64_t)[i];
-    count = (size_t)ARRAY_VALUES(a, int64_t)[i + 1] - first;
-  }
+  size_t first = 0;
+  const size_t count = array_list_items(a, i, &first);
   if (e->kind != VALUE_ARRAY || e->count != count) {
     return false;
   }
@@ -195,6 +188,7 @@ bool value_matches(const array *a, size_t i, const value *e, unsigned ulp) {
   case TYPE_LIST:
   case TYPE_LARGE_LIST:
   case TYPE_FIXED_SIZE_LIST:
+  case TYPE_MAP: /* pairs of key and value */
     return is_list(a, i, e, ulp);
   case TYPE_STRUCT:
     return is_struct(a, i, e, ulp);
@@ -202,7 +196,6 @@ bool value_matches(const array *a, size_t i, const value *e, unsigned ulp) {
     return is_dictionary(a, i, e, ulp);
   case TYPE_NONE:
   case TYPE_NULL:
-  case TYPE_MAP:
     return false;
   }
   return false;
