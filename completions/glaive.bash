@@ -13,6 +13,7 @@ _glaive() {
   case $previous in
     --db) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --format) mapfile -t COMPREPLY < <(compgen -W "table csv jsonl arrow" -- "$current"); return ;;
+    --storage-version) mapfile -t COMPREPLY < <(compgen -W "2.0 2.1 2.2" -- "$current"); return ;;
     --require) mapfile -t COMPREPLY < <(compgen -W "incremental" -- "$current"); return ;;
     --stored-form) mapfile -t COMPREPLY < <(compgen -W "select query" -- "$current"); return ;;
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;

@@ -20,10 +20,14 @@ enum glv_table_mode { GLV_TABLE_CREATE = 0, GLV_TABLE_EXIST_OK = 1, GLV_TABLE_OV
 /** Options of glv_table_create and glv_table_create_empty. */
 typedef struct glv_table_options {
   uint32_t struct_size;
-  uint32_t flags;       /**< GLV_TABLE_NO_STABLE_ROW_IDS */
-  int32_t mode;         /**< enum glv_table_mode */
-  glv_cancel *cancel;   /**< NULL, or what can stop the call */
-  glv_pairs properties; /**< kept in the catalog where the connection has one */
+  uint32_t flags;              /**< GLV_TABLE_NO_STABLE_ROW_IDS */
+  int32_t mode;                /**< enum glv_table_mode */
+  glv_cancel *cancel;          /**< NULL, or what can stop the call */
+  glv_pairs properties;        /**< kept in the catalog where the connection has one */
+  const char *storage_version; /**< of the data files: "2.0", "2.1" or "2.2"; NULL = "2.2". An
+                                  overwritten table keeps its own */
+  uint64_t page_bytes; /**< raw bytes of a column at which a page is closed, 4,096 or more; 0 =
+                          8 MiB. For the rows of this call only */
 } glv_table_options;
 
 /** Tables get stable row ids, which sources of views need, unless this bit is set. */

@@ -4,7 +4,7 @@
 #include "api/options.h"
 #include "arrow/cdata.h"
 
-enum { SQL_FLAGS = GLV_SQL_LANCE | GLV_SQL_STRICT };
+enum { SQL_FLAGS = GLV_SQL_LANCE | GLV_SQL_STRICT, LEAST_PAGE_BYTES = 4096 };
 
 static glv_status check_table(const glv_table *table, glv_error *err) {
   TRY(require_pointer(table, "table", err));
@@ -25,6 +25,10 @@ static glv_status check_create(glv_conn *conn, glv_id id, const glv_table_option
   TRY(OPTIONS_READ(options, known, err));
   TRY(require_flags(known->flags, GLV_TABLE_NO_STABLE_ROW_IDS, err));
   TRY(require_pairs(known->properties, "properties", false, err));
+  if (known->page_bytes != 0 && known->page_bytes < LEAST_PAGE_BYTES) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "page_bytes %llu is below %d",
+                (unsigned long long)known->page_bytes, LEAST_PAGE_BYTES);
+  }
   if (known->mode < GLV_TABLE_CREATE || known->mode > GLV_TABLE_OVERWRITE) {
     return FAIL(err, GLV_E_INVALID_INPUT, "mode %d is not one of enum glv_table_mode",
                 (int)known->mode);

@@ -52,6 +52,10 @@ static int import_new(cli *c, glv_id id, const char *path, const char *format) {
   glv_table_options options = GLV_OPTIONS(glv_table_options);
   options.mode = cli_flag(c, "overwrite") ? GLV_TABLE_OVERWRITE : GLV_TABLE_CREATE;
   options.flags = cli_flag(c, "no-stable-row-ids") ? GLV_TABLE_NO_STABLE_ROW_IDS : 0;
+  options.storage_version = cli_value(c, "storage-version");
+  if (cli_flag(c, "page-bytes") && !cli_number(c, "page-bytes", &options.page_bytes)) {
+    return EXIT_USAGE;
+  }
   glv_table *table = NULL;
   uint64_t rows = 0;
   struct ArrowArrayStream data;
@@ -241,6 +245,8 @@ static const option_spec import_options[] = {
     {"types", 0, OPTION_LIST, "C=T", "CSV: the type of a column"},
     {"null", 0, OPTION_VALUE, "TEXT", "CSV: the text that means null, instead of empty and NA"},
     {"no-stable-row-ids", 0, OPTION_FLAG, NULL, "a table that no view can read"},
+    {"storage-version", 0, OPTION_VALUE, "V", "of a new table's data files: 2.0, 2.1 or 2.2 (2.2)"},
+    {"page-bytes", 0, OPTION_VALUE, "N", "close a page of a column at N raw bytes (8388608)"},
 };
 static const option_spec export_options[] = {
     {"format", 0, OPTION_VALUE, "F", "csv, jsonl or arrow; else by the file's name"},
@@ -257,7 +263,7 @@ static const option_spec drop_options[] = {
 
 const command table_commands[] = {
     {"table", "import", "NAME FILE|-", 2, 2, "Make a table from a file, or add to one.",
-     import_options, 7, import},
+     import_options, 9, import},
     {"table", "export", "NAME FILE|-", 2, 2, "Write the rows of a table to a file.", export_options,
      1, export},
     {"table", "list", "[NS]", 0, 1, "List the tables of the root, or of a namespace.", NULL, 0,

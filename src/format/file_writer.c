@@ -17,7 +17,7 @@
 #include "io/io.h"
 
 enum {
-  PAGE_RAW_BYTES = 8 << 20,
+  USUAL_PAGE_BYTES = 8 << 20,
   PAGE_MAX_ROWS = 1 << 24,
   PAGE_ROW_STEP = 4096, /* pages of fixed-width columns hold a multiple of this */
   WAITING_RAW_BYTES = 128 << 20,
@@ -188,7 +188,7 @@ static glv_status keep(file_writer *w, column_writer *c, const array *a, size_t 
 }
 
 static size_t full_rows(const column_writer *c) {
-  return page_leaf_page_rows(&c->leaf, PAGE_RAW_BYTES, PAGE_ROW_STEP, PAGE_MAX_ROWS);
+  return page_leaf_page_rows(&c->leaf, c->page_bytes, PAGE_ROW_STEP, PAGE_MAX_ROWS);
 }
 
 /* How many of the rows from first on still belong to the page. */
@@ -197,12 +197,12 @@ static size_t rows_for_page(const column_writer *c, const array *a, size_t first
     return size_min(rows, full_rows(c) - c->rows);
   }
   rows = size_min(rows, PAGE_MAX_ROWS - c->rows);
-  return page_leaf_rows_within(&c->leaf, a, first, rows, PAGE_RAW_BYTES - c->raw_bytes);
+  return page_leaf_rows_within(&c->leaf, a, first, rows, c->page_bytes - c->raw_bytes);
 }
 
 static bool is_full(const column_writer *c) {
   return page_leaf_is_even(&c->leaf) ? c->rows == full_rows(c)
-                                     : c->raw_bytes >= PAGE_RAW_BYTES || c->rows >= PAGE_MAX_ROWS;
+                                     : c->raw_bytes >= c->page_bytes || c->rows >= PAGE_MAX_ROWS;
 }
 
 /* A page has one dictionary. */
@@ -328,6 +328,8 @@ static glv_status init_columns(file_writer *w, glv_error *err) {
   for (size_t i = 0; i < count; i++) {
     w->columns[i].field = leaves[i].field;
     w->columns[i].leaf = leaves[i].leaf;
+    w->columns[i].page_bytes =
+        w->options.page_bytes != 0 ? w->options.page_bytes : USUAL_PAGE_BYTES;
   }
   w->column_count = count;
   return GLV_OK;

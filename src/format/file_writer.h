@@ -20,6 +20,7 @@ bool type_is_storable(const type *given, const type *stored);
 
 typedef struct file_writer_options {
   format_version version; /* 0 = FORMAT_2_2 */
+  uint64_t page_bytes;    /* raw bytes of a column at which a page is closed; 0 = 8 MiB */
   /** Column (index among the leaves, a top-level field) whose per-chunk first row, minimum and
    * maximum are collected: a uint64 column, or SIZE_MAX. */
   size_t summary_leaf;

@@ -28,6 +28,7 @@ typedef struct column_writer {
   size_t piece_count;
   size_t piece_capacity;
   uint64_t raw_bytes;
+  uint64_t page_bytes; /* raw bytes at which a page is closed */
   size_t rows;
   uint64_t first_row; /* of the rows that wait */
   page_record *pages;

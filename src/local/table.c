@@ -106,12 +106,23 @@ static glv_status check_not_view(const table_snapshot *t, const char *operation,
 
 /* ---- create, open, list, drop ---- */
 
+static glv_status parse_storage_version(const char *text, format_version *ret, glv_error *err) {
+  *ret = text != NULL ? format_version_parse(str_of(text)) : 0;
+  if (text != NULL && *ret == 0) {
+    return FAIL(err, GLV_E_INVALID_INPUT,
+                "storage version '%s' is not one that can be written: 2.0, 2.1 or 2.2", text);
+  }
+  return GLV_OK;
+}
+
 static glv_status create_new(local_conn *conn, glv_id id, batch_reader *data,
                              const glv_table_options *options, arena *a, catalog_table *ret_at,
                              table_snapshot **ret, glv_error *err) {
   metadata properties;
   catalog_creation creation = {0};
-  glv_status status = local_properties(a, options->properties, &properties, err);
+  format_version version;
+  glv_status status = parse_storage_version(options->storage_version, &version, err);
+  status = status == GLV_OK ? local_properties(a, options->properties, &properties, err) : status;
   status = status == GLV_OK
                ? catalog_table_begin(conn->db, catalog_path(id), properties, a, &creation, err)
                : status;
@@ -119,9 +130,10 @@ static glv_status create_new(local_conn *conn, glv_id id, batch_reader *data,
     batch_reader_dispose(data);
     return status;
   }
-  const create_options create = {.no_stable_row_ids =
-                                     (options->flags & GLV_TABLE_NO_STABLE_ROW_IDS) != 0,
-                                 .stage = {.cancel = options->cancel}};
+  const create_options create = {
+      .no_stable_row_ids = (options->flags & GLV_TABLE_NO_STABLE_ROW_IDS) != 0,
+      .version = version,
+      .stage = {.page_bytes = options->page_bytes, .cancel = options->cancel}};
   CLEANUP(schema_cleanup) schema *s = schema_ref(data->schema);
   status = table_create(conn->base.handle.env, creation.table.path, creation.table.name, s, data,
                         &create, ret, err);
@@ -142,7 +154,7 @@ static glv_status reuse(table_snapshot *existing, batch_reader *data,
   if (options->mode == GLV_TABLE_OVERWRITE) {
     status = check_not_view(existing, "overwrite", 0, err);
     if (status == GLV_OK) {
-      const stage_options stage = {.cancel = options->cancel};
+      const stage_options stage = {.page_bytes = options->page_bytes, .cancel = options->cancel};
       return table_overwrite(existing, data, &stage, ret, NULL, err);
     }
   } else if (options->mode == GLV_TABLE_CREATE) {

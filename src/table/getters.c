@@ -42,8 +42,7 @@ const char *table_data_version_text(const table_snapshot *t) {
 }
 
 format_version table_data_version(const table_snapshot *t) {
-  const format_version v = format_version_parse(str_of(table_data_version_text(t)));
-  return v == FORMAT_2_2 ? v : 0;
+  return format_version_parse(str_of(table_data_version_text(t)));
 }
 
 const fragment *table_fragments(const table_snapshot *t, size_t *ret_count) {

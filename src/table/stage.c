@@ -73,6 +73,7 @@ static glv_status open_file(struct stage_job *j, glv_error *err) {
     return error_nomem(err, sizeof name);
   }
   const file_writer_options options = {.version = j->version,
+                                       .page_bytes = j->options->page_bytes,
                                        .summary_leaf = j->summary_leaf,
                                        .globals = j->options->globals,
                                        .globals_context = j->options->globals_context,

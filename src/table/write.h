@@ -16,7 +16,8 @@
 typedef struct staged staged;
 
 typedef struct stage_options {
-  uint64_t file_rows; /* most rows of one file; 0 = TABLE_FILE_ROWS */
+  uint64_t file_rows;  /* most rows of one file; 0 = TABLE_FILE_ROWS */
+  uint64_t page_bytes; /* see file_writer_options */
   /** Column whose per-chunk summary is handed to globals: its name, or NULL. uint64. */
   const char *summary_column;
   /** See file_writer_options; called once per file, one file at a time. */

@@ -53,6 +53,43 @@ static void life_of_a_table(void **state) {
   }
 }
 
+/* The version of new data files is the caller's choice, and where pages end too; rows are the same.
+ */
+static void create_storage(void **state) {
+  static const char *const versions[] = {NULL, "2.2", "2.1"};
+  (void)state;
+  suite s;
+  suite_open(&s);
+  glv_table_options options = GLV_OPTIONS(glv_table_options);
+  for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+    char name[16];
+    struct ArrowArrayStream data;
+    glv_table *t;
+    snprintf(name, sizeof name, "stored%zu", i);
+    options.storage_version = versions[i];
+    options.page_bytes = i == 0 ? 0 : 4096;
+    rows_people(s.env, 0, 5000, &data);
+    must(&s, glv_table_create(s.conn, ID(name), &data, &options, &t, &s.err));
+    assert_int_equal(count_rows(&s, t), 5000);
+    glv_buf text = {0};
+    must(&s, glv_table_describe(t, &text, &s.err));
+    assert_non_null(strstr((const char *)text.data, i == 2 ? "\"2.1\"" : "\"2.2\""));
+    glv_buf_dispose(&text);
+    glv_table_free(t);
+  }
+  struct ArrowArrayStream data;
+  rows_people(s.env, 0, 5, &data);
+  options.storage_version = "2.3";
+  must_fail(&s, GLV_E_INVALID_INPUT, "storage version '2.3'",
+            glv_table_create(s.conn, ID("other"), &data, &options, NULL, &s.err));
+  rows_people(s.env, 0, 5, &data);
+  options.storage_version = NULL;
+  options.page_bytes = 100;
+  must_fail(&s, GLV_E_INVALID_INPUT, "page_bytes 100",
+            glv_table_create(s.conn, ID("other"), &data, &options, NULL, &s.err));
+  suite_close(&s);
+}
+
 static void create_modes(void **state) {
   (void)state;
   suite s;
@@ -253,6 +290,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(life_of_a_table),
       cmocka_unit_test(create_modes),
+      cmocka_unit_test(create_storage),
       cmocka_unit_test(data_must_fit_the_table),
       cmocka_unit_test(scans),
       cmocka_unit_test(rows_by_number),

@@ -413,12 +413,12 @@ static void test_data_format(void **state) {
   test_env t;
   test_env_open_mem(&t);
   put(&t, V1, example, EXAMPLE_SIZE);
-  edit_manifest(t.env, test_env_path(&t, "t"), V1, set_format, (void *)(uintptr_t) "2.1");
+  edit_manifest(t.env, test_env_path(&t, "t"), V1, set_format, (void *)(uintptr_t) "2.3");
   table_snapshot *s;
   OK(table_open(t.env, test_env_path(&t, "t"), "t", 0, &s, err));
-  EXPECT(GLV_E_UNSUPPORTED, "version '2.1'", table_check_writable(s, err));
+  EXPECT(GLV_E_UNSUPPORTED, "version '2.3'", table_check_writable(s, err));
   batch_reader r = make_rows(t.env, 0, 1, 1);
-  EXPECT(GLV_E_UNSUPPORTED, "version '2.1'", table_append(s, &r, NULL, NULL, NULL, err));
+  EXPECT(GLV_E_UNSUPPORTED, "version '2.3'", table_append(s, &r, NULL, NULL, NULL, err));
   table_unref(s);
   test_env_close(&t);
 }
