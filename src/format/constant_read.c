@@ -1,7 +1,6 @@
 /*
- * Constant pages (lance-file-format section 7.3): all rows null, or all valid rows equal, or lists
- * that hold no items. The levels, if any, are decoded once when the page is loaded and kept as a
- * bitmap.
+ * Constant pages (lance-file-format section 7.3): all rows null, or all valid items equal, or lists
+ * that hold no items. The levels, if any, are decoded once when the page is loaded and kept.
  */
 #include "arrow/bits.h"
 #include "base/limits.h"
@@ -10,27 +9,6 @@
 
 /* Levels that cost no bytes in the file (all equal) are believed up to this number. */
 enum { MAX_FREE_LEVELS = 1 << 24 };
-
-static bool is_list_layer(int layer) {
-  return layer == LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_ALL_VALID_LIST ||
-         layer == LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULLABLE_LIST ||
-         layer == LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_EMPTYABLE_LIST ||
-         layer == LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULL_AND_EMPTY_LIST;
-}
-
-/* Definition levels that a layer uses. */
-static unsigned level_count(int layer) {
-  switch (layer) {
-  case LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULLABLE_ITEM:
-  case LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULLABLE_LIST:
-  case LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_EMPTYABLE_LIST:
-    return 1;
-  case LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULL_AND_EMPTY_LIST:
-    return 2;
-  default:
-    return 0;
-  }
-}
 
 /* Levels that a buffer of some size can hold, so that working memory stays in proportion. */
 static bool is_plausible(const codec *c, size_t size, uint64_t count) {
@@ -44,87 +22,102 @@ static bool is_plausible(const codec *c, size_t size, uint64_t count) {
   return count / BITPACK_GROUP <= size;
 }
 
-/* All definition levels of the page into d->levels. */
-static glv_status read_levels(decoder *d, const codec *c, extent where, uint64_t rows,
-                              const uint16_t **ret, glv_error *err) {
+/* A stream of levels, into the memory of the page. count: what the message says; raw streams have
+ * as many levels as they have room for. An empty buffer gives NULL. */
+static glv_status read_levels(decoder *d, const codec *c, extent where, uint64_t count, page *p,
+                              const uint16_t **ret, uint64_t *ret_count, glv_error *err) {
   size_t size = 0;
-  size_t count = 0;
-  if (!to_size(where.size, &size) || !to_size(rows, &count) || !is_plausible(c, size, rows)) {
+  size_t n = 0;
+  *ret = NULL;
+  *ret_count = 0;
+  if (where.size == 0) {
+    return GLV_OK;
+  }
+  if (c == NULL) {
+    count = where.size / sizeof(uint16_t);
+  }
+  if (!to_size(where.size, &size) || !to_size(count, &n) || !is_plausible(c, size, count) ||
+      (c == NULL && size % sizeof(uint16_t) != 0) || n > UINT32_MAX) {
     return FAIL(err, GLV_E_CORRUPT, "%llu bytes do not hold %llu levels",
-                (unsigned long long)where.size, (unsigned long long)rows);
+                (unsigned long long)where.size, (unsigned long long)count);
   }
   span in = {0};
   TRY(decoder_fetch(d, where.offset, size, &in, err));
-  TRY(decoder_reserve(d, &d->levels, fixed_room(count, 16), err));
+  const size_t room = fixed_room(n, 16);
+  uint8_t *levels = arena_alloc(&p->memory, room);
+  if (levels == NULL) {
+    return error_nomem(err, room);
+  }
   if (c != NULL) {
-    TRY(fixed_block(d, c, in, count, 16, d->levels.data, err));
-  } else if (size != count * sizeof(uint16_t)) {
-    return FAIL(err, GLV_E_CORRUPT, "%zu bytes of levels for %zu rows", size, count);
+    TRY(fixed_block(d, c, in, n, 16, levels, err));
   } else {
-    memcpy(d->levels.data, in.data, size);
+    memcpy(levels, in.data, size);
   }
-  *ret = (const uint16_t *)(const void *)d->levels.data;
+  p->memory_bytes += room;
+  *ret = (const uint16_t *)(const void *)levels;
+  *ret_count = n;
   return GLV_OK;
 }
 
-static glv_status new_bits(page *p, uint8_t **ret, glv_error *err) {
-  const size_t size = bits_size((size_t)p->rows) + 1;
-  *ret = arena_alloc(&p->memory, size);
-  if (*ret == NULL) {
-    return error_nomem(err, size);
+/* Where the rows of lists start. */
+static glv_status find_rows(page *p, uint64_t entries, glv_error *err) {
+  constant_layout *k = &p->constant;
+  if (entries < p->rows) {
+    return FAIL(err, GLV_E_CORRUPT, "%llu levels cannot tell of %llu rows",
+                (unsigned long long)entries, (unsigned long long)p->rows);
   }
-  p->memory_bytes += size;
-  return GLV_OK;
-}
-
-/* Items only: level 0 is valid. */
-static glv_status item_validity(decoder *d, extent where, page *p, const uint8_t **ret,
-                                glv_error *err) {
-  const uint16_t *levels = NULL;
-  uint8_t *bits = NULL;
-  TRY(read_levels(d, NULL, where, p->rows, &levels, err));
-  TRY(new_bits(p, &bits, err));
-  for (size_t i = 0; i < p->rows; i++) {
-    bit_put(bits, i, levels[i] == 0);
+  uint32_t *starts = ARENA_ARRAY(&p->memory, uint32_t, p->rows + 1);
+  if (starts == NULL) {
+    return error_nomem(err, (size_t)p->rows * sizeof *starts);
   }
-  *ret = bits;
-  return GLV_OK;
-}
-
-/*
- * The outermost layer is a list. Its levels are the highest ones; a lower level means that the list
- * has at least one item, if only a null or a list.
- */
-static glv_status list_validity(decoder *d, const Lance__Encodings21__ConstantLayout *m,
-                                const codec *c, extent where, page *p, glv_error *err) {
-  unsigned inner = 0;
-  for (size_t i = 0; i + 1 < m->n_layers; i++) {
-    inner += level_count((int)m->layers[i]);
-  }
-  const int outer = (int)m->layers[m->n_layers - 1];
-  const unsigned max = inner + level_count(outer);
-  const unsigned null_level = outer == LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_EMPTYABLE_LIST
-                                  ? UINT16_MAX + 1u
-                                  : inner + 1;
-  if (where.size == 0 || m->num_def_values > p->rows ||
-      (m->def_compression != NULL && m->num_def_values != p->rows)) {
-    return FAIL(err, GLV_E_UNSUPPORTED, "lists that hold items are not supported");
-  }
-  const uint16_t *levels = NULL;
-  uint8_t *bits = NULL;
-  TRY(read_levels(d, c, where, p->rows, &levels, err));
-  TRY(new_bits(p, &bits, err));
-  for (size_t i = 0; i < p->rows; i++) {
-    if (levels[i] > max) {
-      return FAIL(err, GLV_E_CORRUPT, "level %u of row %zu does not exist", levels[i], i);
+  uint64_t row = 0;
+  for (uint32_t i = 0; i < entries; i++) {
+    if (k->rep[i] == p->levels.max_rep) {
+      if (row == p->rows) {
+        row++;
+        break;
+      }
+      starts[row++] = i;
     }
-    if (levels[i] <= inner) {
-      return FAIL(err, GLV_E_UNSUPPORTED, "lists that hold items are not supported");
-    }
-    bit_put(bits, i, levels[i] != null_level);
   }
-  p->constant.validity = bits;
+  if (row != p->rows || (entries != 0 && (row == 0 || starts[0] != 0))) {
+    return FAIL(err, GLV_E_CORRUPT, "the levels of a page do not tell of its %llu rows",
+                (unsigned long long)p->rows);
+  }
+  starts[row] = (uint32_t)entries;
+  k->starts = starts;
+  p->memory_bytes += (size_t)p->rows * sizeof *starts;
   return GLV_OK;
+}
+
+/* The streams of a page that has both buffers. */
+static glv_status read_streams(decoder *d, const page_place *where, size_t at,
+                               const Lance__Encodings21__ConstantLayout *m, page *p,
+                               glv_error *err) {
+  constant_layout *k = &p->constant;
+  const codec *rep = NULL;
+  const codec *def = NULL;
+  uint64_t reps = 0;
+  uint64_t defs = 0;
+  TRY(codec_read(&p->memory, m->rep_compression, &rep, err));
+  TRY(codec_read(&p->memory, m->def_compression, &def, err));
+  TRY(read_levels(d, rep, where->buffers[at], m->num_rep_values, p, &k->rep, &reps, err));
+  TRY(read_levels(d, def, where->buffers[at + 1], m->num_def_values, p, &k->def, &defs, err));
+  if (k->rep != NULL && k->def != NULL && reps != defs) {
+    return FAIL(err, GLV_E_CORRUPT, "a page has %llu repetition and %llu definition levels",
+                (unsigned long long)reps, (unsigned long long)defs);
+  }
+  if (p->levels.max_rep == 0) {
+    k->rep = NULL;
+    k->all_null = k->def == NULL && !k->has_value;
+    return k->def != NULL ? page_set_items(p, defs, err) : GLV_OK;
+  }
+  if (k->rep == NULL) {
+    return p->rows == 0 ? GLV_OK
+                        : FAIL(err, GLV_E_CORRUPT, "a page of lists has no repetition levels");
+  }
+  p->items = reps;
+  return find_rows(p, reps, err);
 }
 
 /* The value in a buffer of its own: number of Arrow buffers, their sizes, their bytes. */
@@ -189,35 +182,24 @@ static glv_status read_value(decoder *d, format_version version, const page_plac
 glv_status constant_load(decoder *d, format_version version, const page_place *where,
                          const Lance__Encodings21__ConstantLayout *m, page *p, glv_error *err) {
   size_t at = 0;
-  constant_layout *k = &p->constant;
   TRY(read_value(d, version, where, m, &at, p, err));
-  const size_t levels = where->buffer_count - at;
-  if ((levels != 0 && levels != 2) || m->n_layers == 0) {
-    return FAIL(err, GLV_E_CORRUPT, "a constant page with %zu buffers and %zu layers",
-                where->buffer_count, m->n_layers);
+  const size_t streams = where->buffer_count - at;
+  if (streams != 0 && streams != 2) {
+    return FAIL(err, GLV_E_CORRUPT, "a constant page with %zu buffers", where->buffer_count);
   }
-  const codec *def = NULL;
-  TRY(codec_read(&p->memory, m->def_compression, &def, err));
-  bool has_lists = false;
-  for (size_t i = 0; i < m->n_layers; i++) {
-    has_lists = has_lists || is_list_layer((int)m->layers[i]);
+  TRY(page_read_layers(p, m->layers, m->n_layers, err));
+  p->items = ITEMS_ANY;
+  if (streams != 0) {
+    return read_streams(d, where, at, m, p, err);
   }
-  k->is_list = is_list_layer((int)m->layers[m->n_layers - 1]) && levels != 0 && !k->has_value;
-  if (k->is_list) {
-    return list_validity(d, m, def, where->buffers[at + 1], p, err);
+  p->constant.all_null = !p->constant.has_value;
+  if (p->levels.max_rep != 0 && p->rows != 0) {
+    return FAIL(err, GLV_E_CORRUPT, "a page of lists has no repetition levels");
   }
-  if (has_lists && levels != 0) {
-    return FAIL(err, GLV_E_UNSUPPORTED, "lists that hold items are not supported");
-  }
-  if (!k->has_value) {
-    k->all_null = true;
-    return GLV_OK;
-  }
-  TRY(layers_of_items(m->layers, m->n_layers, err));
-  return levels == 0 || where->buffers[at + 1].size == 0
-             ? GLV_OK
-             : item_validity(d, where->buffers[at + 1], p, &k->validity, err);
+  return GLV_OK;
 }
+
+/* ---- reading ---- */
 
 static glv_status append_string(span value, size_t count, sink *s, glv_error *err) {
   size_t total = 0;
@@ -250,28 +232,52 @@ static glv_status append_value(const constant_layout *k, size_t count, sink *s, 
   case SHAPE_TEXT:
     return append_string(k->value, count, s, err);
   case SHAPE_NULL:
-  case SHAPE_LIST:
     break;
   }
   return FAIL(err, GLV_E_CORRUPT, "a constant of %zu bytes for type %s", k->value.size,
               TYPE_TEXT(s->f->type));
 }
 
-glv_status constant_read(const constant_layout *k, const wanted *w, sink *s, glv_error *err) {
-  if (k->is_list != (s->s.kind == SHAPE_LIST) && !k->all_null) {
-    return FAIL(err, GLV_E_CORRUPT, "a constant page of another type than %s",
-                TYPE_TEXT(s->f->type));
+static glv_status append(const constant_layout *k, size_t count, sink *s, glv_error *err) {
+  TRY(k->has_value ? append_value(k, count, s, err) : sink_zeros(s, count, err));
+  sink_advance(s, count);
+  return GLV_OK;
+}
+
+/* The rows [first, first + count) of lists. */
+static glv_status read_lists(decoder *d, const page *p, size_t first, size_t count, sink *s,
+                             glv_error *err) {
+  const constant_layout *k = &p->constant;
+  const uint32_t from = k->starts[first];
+  const size_t entries = k->starts[first + count] - from;
+  const uint16_t *def = k->def != NULL ? k->def + from : NULL;
+  TRY(level_list_add_run(s->levels, &p->levels, k->rep + from, def, entries, err));
+  if (def == NULL) {
+    TRY(sink_grow(s, entries, err));
+    return append(k, entries, s, err);
   }
-  if (k->validity != NULL) {
-    TRY(sink_bits_valid(s, k->validity, w, err));
+  TRY(decoder_reserve(d, &d->value_levels, (entries + 1) * sizeof *def, err));
+  uint16_t *levels = (uint16_t *)(void *)d->value_levels.data;
+  const size_t values = levels_keep_visible(def, entries, p->levels.max_visible, levels);
+  TRY(sink_grow(s, values, err));
+  TRY(sink_nulls(s, levels, &(wanted){.count = values}, err));
+  return append(k, values, s, err);
+}
+
+glv_status constant_read(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err) {
+  const constant_layout *k = &p->constant;
+  if (p->levels.max_rep != 0) {
+    for (size_t i = 0; i < w->count;) {
+      const size_t n = wanted_run(w, i);
+      TRY(read_lists(d, p, wanted_row(w, i), n, s, err));
+      i += n;
+    }
+    return GLV_OK;
+  }
+  if (k->def != NULL) {
+    TRY(sink_levels(s, k->def, w, err));
   } else if (k->all_null) {
     TRY(sink_null_rows(s, w->count, err));
   }
-  if (k->has_value) {
-    TRY(append_value(k, w->count, s, err));
-  } else {
-    TRY(sink_zeros(s, w->count, err));
-  }
-  sink_advance(s, w->count);
-  return GLV_OK;
+  return append(k, w->count, s, err);
 }

@@ -10,7 +10,8 @@
 enum { SLACK_BYTES = 64 };
 
 void decoder_dispose(decoder *d) {
-  scratch *const all[] = {&d->raw, &d->plain, &d->values, &d->numbers, &d->levels, &d->tasks};
+  scratch *const all[] = {&d->raw,  &d->plain,        &d->values, &d->numbers, &d->levels,
+                          &d->reps, &d->value_levels, &d->picks,  &d->rows,    &d->tasks};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     mem_free(d->env, all[i]->data);
     *all[i] = (scratch){0};

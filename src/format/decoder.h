@@ -18,14 +18,18 @@ typedef struct scratch {
 
 /** One column being read by one thread. */
 typedef struct decoder {
-  glv_env *env;    /* borrowed */
-  void *file;      /* handle of the I/O table */
-  scratch raw;     /* bytes of the file */
-  scratch plain;   /* a decompressed buffer */
-  scratch values;  /* decoded values or dictionary indices */
-  scratch numbers; /* dictionary indices as 32-bit numbers */
-  scratch levels;
-  scratch tasks; /* what to read next */
+  glv_env *env;         /* borrowed */
+  void *file;           /* handle of the I/O table */
+  scratch raw;          /* bytes of the file */
+  scratch plain;        /* a decompressed buffer */
+  scratch values;       /* decoded values or dictionary indices */
+  scratch numbers;      /* dictionary indices as 32-bit numbers */
+  scratch levels;       /* definition levels */
+  scratch reps;         /* repetition levels */
+  scratch value_levels; /* definition levels of the entries that own a value */
+  scratch picks;        /* numbers of values */
+  scratch rows;         /* numbers of entries */
+  scratch tasks;        /* what to read next */
   general_context general;
 } decoder;
 
@@ -58,6 +62,14 @@ static inline size_t wanted_row(const wanted *w, size_t i) {
 }
 static inline bool wanted_is_all(const wanted *w, size_t rows) {
   return w->rows == NULL && w->first == 0 && w->count == rows;
+}
+/** How many rows from the i-th on follow each other without a gap; i < count. */
+static inline size_t wanted_run(const wanted *w, size_t i) {
+  size_t n = w->rows == NULL ? w->count - i : 1;
+  while (w->rows != NULL && i + n < w->count && w->rows[i + n] == w->rows[i] + n) {
+    n++;
+  }
+  return n;
 }
 /** Give up the list when its rows follow each other. */
 static inline wanted wanted_simplify(wanted w) {

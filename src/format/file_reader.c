@@ -1,14 +1,12 @@
 /*
- * Opening a data file and reading columns of it (lance-file-format sections 2 and 9).
+ * Opening a data file (lance-file-format section 2).
  *
  * Opening reads the end of the file once: footer, tables, schema and, in files of usual size, the
  * metadata of all columns; those bytes are kept. Column metadata is parsed when the column is read
- * first. Reading maps a window of rows, or a list of rows in it, to pages, and lets each page fill
- * its part of the result.
+ * first.
  */
 #include "base/limits.h"
 #include "format/file_reader_private.h"
-#include "format/old_read.h"
 #include "io/io.h"
 #include "pb/lance_file.pb-c.h"
 #include "pb/pb.h"
@@ -272,149 +270,4 @@ glv_status file_reader_global(file_reader *r, uint32_t index, size_t max_size, b
   *ret = b;
   b = NULL;
   return GLV_OK;
-}
-
-/* ---- reading ---- */
-
-/* The page that holds a row. */
-static size_t page_of(const column_state *c, uint64_t row) {
-  size_t low = 0;
-  size_t high = c->page_count - 1;
-  while (low < high) {
-    const size_t middle = high - (high - low) / 2;
-    if (c->starts[middle] <= row) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return low;
-}
-
-/* How many of the ascending offsets are below `end`. */
-static size_t count_below(const uint32_t *rows, size_t count, uint64_t end) {
-  size_t low = 0;
-  size_t high = count;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (rows[middle] < end) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-/* What is read: count rows from first on, or those at the offsets. */
-typedef struct request {
-  uint64_t first;
-  uint64_t count;
-  const uint32_t *rows;
-  size_t selected;
-} request;
-
-/* The part of a request, from its `done`-th row on, that lies in the page of its next row. */
-static wanted part_in_page(const column_state *c, const request *q, size_t done, size_t *ret_page) {
-  const uint64_t row = q->first + (q->rows != NULL ? q->rows[done] : done);
-  const size_t number = page_of(c, row);
-  const uint64_t start = c->starts[number];
-  const uint64_t end = c->starts[number + 1];
-  *ret_page = number;
-  if (q->rows == NULL) {
-    return (wanted){.first = (size_t)(row - start),
-                    .count = (size_t)u64_min(end - row, q->count - done)};
-  }
-  return wanted_simplify(
-      (wanted){.rows = q->rows + done,
-               .count = count_below(q->rows + done, q->selected - done, end - q->first),
-               .base = (uint32_t)(start - q->first)});
-}
-
-static glv_status read_rows(file_reader *r, column_state *c, decoder *d, const request *q, sink *s,
-                            glv_error *err) {
-  while (s->filled < s->length) {
-    size_t number = 0;
-    const wanted w = part_in_page(c, q, s->filled, &number);
-    CLEANUP(page_cleanup) page *p = NULL;
-    TRY(reader_page(r, d, c, number, &p, err));
-    TRY(page_read(d, p, &w, s, err));
-  }
-  return GLV_OK;
-}
-
-static glv_status check_request(const file_reader *r, const request *q, glv_error *err) {
-  bool ok = range_within(q->first, q->count, r->rows);
-  for (size_t i = 0; ok && q->rows != NULL && i < q->selected; i++) {
-    ok = q->rows[i] < q->count && (i == 0 || q->rows[i - 1] < q->rows[i]);
-  }
-  if (!ok) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "rows that file '%s' does not have, or not in order",
-                r->name);
-  }
-  return GLV_OK;
-}
-
-/* Say where it happened; errors of memory and storage say enough. */
-static glv_status name_place(const file_reader *r, const field *f, glv_status status,
-                             glv_error *err) {
-  if (status == GLV_E_CORRUPT || status == GLV_E_UNSUPPORTED) {
-    return error_prefix(err, status, "file '%s', column '%s' of type %s: ", r->name, f->name,
-                        TYPE_TEXT(f->type));
-  }
-  return status;
-}
-
-static glv_status read_leaf(file_reader *r, uint32_t column, const field *f, const request *q,
-                            array *ret, glv_error *err) {
-  size_t length = 0;
-  column_state *c = NULL;
-  TRY(reader_column(r, column, &c, err));
-  if (!to_size(q->count, &length)) {
-    return error_nomem(err, SIZE_MAX);
-  }
-  CLEANUP(sink_dispose) sink s;
-  TRY(sink_init(&s, r->env, f, q->rows != NULL ? q->selected : length, err));
-  CLEANUP(decoder_dispose) decoder d = {.env = r->env, .file = r->file};
-  glv_status status = read_rows(r, c, &d, q, &s, err);
-  if (status == GLV_OK) {
-    status = sink_finish(&s, ret, err);
-  }
-  return status == GLV_OK ? status : name_place(r, f, status, err);
-}
-
-glv_status file_reader_read_field(file_reader *r, const field_place *place, uint64_t first,
-                                  uint64_t count, const uint32_t *rows, size_t selected, array *ret,
-                                  glv_error *err) {
-  const request q = {first, count, rows, selected};
-  TRY(check_request(r, &q, err));
-  if (r->footer.version == FORMAT_2_0) {
-    return old_read_field(r, place, first, count, rows, selected, ret, err);
-  }
-  if (!place->is_wanted || (place->child_count == 0 && place->column == COLUMN_NONE)) {
-    size_t length = 0;
-    if (!to_size(rows != NULL ? selected : count, &length)) {
-      return error_nomem(err, SIZE_MAX);
-    }
-    return array_new_null(r->env, place->field->type, length, ret, err);
-  }
-  const bool is_list = place->field->type->kind == TYPE_LIST ||
-                       place->field->type->kind == TYPE_LARGE_LIST; /* those without items */
-  const field_place *leaf = place;
-  while (is_list && leaf->child_count == 1) {
-    leaf = &leaf->children[0];
-  }
-  if (leaf->column == COLUMN_NONE) {
-    return FAIL(err, GLV_E_UNSUPPORTED,
-                "file '%s', column '%s' has type %s, which cannot be read yet", r->name,
-                place->field->name, TYPE_TEXT(place->field->type));
-  }
-  return read_leaf(r, leaf->column, place->field, &q, ret, err);
-}
-
-glv_status file_reader_read(file_reader *r, uint32_t column, const field *f, uint64_t first,
-                            uint64_t count, const uint32_t *rows, size_t selected, array *ret,
-                            glv_error *err) {
-  const field_place place = {.field = f, .column = column, .is_wanted = true};
-  return file_reader_read_field(r, &place, first, count, rows, selected, ret, err);
 }

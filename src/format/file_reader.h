@@ -57,7 +57,7 @@ glv_status file_reader_page_starts(file_reader *r, uint32_t column, const uint64
 typedef struct field_place {
   const field *field; /* name and type that the array gets; borrowed, the type outlives the array */
   uint32_t column;    /* in the file: of leaves (2.1, 2.2), of every field (2.0); or COLUMN_NONE */
-  bool is_wanted;     /* false: nulls are given without reading; the type stays */
+  bool is_wanted;     /* false: need not be read, nulls may be given; the type stays */
   bool is_packed;
   blob_kind blob;
   const struct field_place *children;
@@ -96,7 +96,8 @@ glv_status file_reader_read_field(file_reader *r, const field_place *place, uint
                                   uint64_t count, const uint32_t *rows, size_t selected, array *ret,
                                   glv_error *err);
 
-/** The same for a field that is a leaf: column is its column, f its name and type. */
+/** The same for a field that is a leaf, or lists of one: column is its column, f its name and type.
+ */
 glv_status file_reader_read(file_reader *r, uint32_t column, const field *f, uint64_t first,
                             uint64_t count, const uint32_t *rows, size_t selected, array *ret,
                             glv_error *err);

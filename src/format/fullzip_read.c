@@ -23,27 +23,18 @@ size_t zip_run(const wanted *w, size_t i, size_t gap, size_t most) {
   return n;
 }
 
-/* What the bytes of a value are made of. */
-typedef struct value_parts {
-  size_t validity[SHAPE_DEPTH]; /* bytes of item validity of each level; 0: none */
-  size_t validity_total;
-  bool all_items_null; /* there are no leaves */
-  bool is_byte_bool;   /* one byte for each boolean */
-} value_parts;
-
-static glv_status refuse(const zip_layout *z, const sink *s, glv_error *err) {
-  return FAIL(err, GLV_E_CORRUPT, "values of type %s are stored as %s of %u bytes",
-              TYPE_TEXT(s->f->type), codec_name(z->values), z->width);
+static glv_status refuse(const codec *c, size_t width, const sink *s, glv_error *err) {
+  return FAIL(err, GLV_E_CORRUPT, "values of type %s are stored as %s of %zu bytes",
+              TYPE_TEXT(s->f->type), codec_name(c), width);
 }
 
-/* Match the encoding with the type of the column. */
-static glv_status split_value(const zip_layout *z, const sink *s, value_parts *ret,
-                              glv_error *err) {
-  const codec *c = z->values;
+glv_status value_parts_of(const codec *c, size_t width, const sink *s, value_parts *ret,
+                          glv_error *err) {
+  const codec *top = c;
   value_parts parts = {0};
   for (size_t level = 0; level < s->s.depth; level++, c = c->inner) {
     if (c->kind != CODEC_LIST || c->items != s->s.items[level]) {
-      return refuse(z, s, err);
+      return refuse(top, width, s, err);
     }
     parts.validity[level] = c->has_validity ? bits_size(s->s.leaves[level]) : 0;
     parts.validity_total += parts.validity[level];
@@ -54,14 +45,14 @@ static glv_status split_value(const zip_layout *z, const sink *s, value_parts *r
     leaves = 0;
   } else if (c->kind != CODEC_FLAT) {
     return codec_refuse(c, "fixed per-value", err);
-  } else if (s->s.kind == SHAPE_BITS && (c->bits == 8 || z->width != leaves)) {
+  } else if (s->s.kind == SHAPE_BITS && (c->bits == 8 || width != leaves)) {
     parts.is_byte_bool = true;
     leaves = s->s.row_leaves;
   }
-  if (z->width == 0 ||
+  if (width == 0 ||
       (s->s.kind == SHAPE_FIXED && !parts.all_items_null && c->bits != 8 * s->s.width) ||
-      parts.validity_total + leaves != z->width) {
-    return refuse(z, s, err);
+      parts.validity_total + leaves != width) {
+    return refuse(top, width, s, err);
   }
   *ret = parts;
   return GLV_OK;
@@ -79,8 +70,8 @@ static glv_status read_levels(decoder *d, const zip_layout *z, const uint8_t *p,
   return sink_levels(s, levels, &(wanted){.count = w->count}, err);
 }
 
-/* One row: item validity, then leaves. The sink is advanced by the caller, row by row. */
-static glv_status read_value(const value_parts *parts, const uint8_t *p, sink *s, glv_error *err) {
+/* Item validity, then leaves. */
+glv_status value_put(const value_parts *parts, const uint8_t *p, sink *s, glv_error *err) {
   const wanted one = {.count = 1};
   for (size_t level = 0; level < s->s.depth; level++) {
     if (parts->validity[level] != 0) {
@@ -111,7 +102,7 @@ static glv_status read_rows(decoder *d, const zip_layout *z, const value_parts *
   const size_t stride = z->control + z->width;
   for (size_t i = 0; i < w->count; i++) {
     const uint8_t *entry = p + (wanted_row(w, i) - first) * stride;
-    TRY(read_value(parts, entry + z->control, s, err));
+    TRY(value_put(parts, entry + z->control, s, err));
     sink_advance(s, 1);
   }
   return GLV_OK;
@@ -144,7 +135,7 @@ static glv_status read_direct(decoder *d, const zip_layout *z, const wanted *w, 
 glv_status zip_read_fixed(decoder *d, const zip_layout *z, const wanted *w, sink *s,
                           glv_error *err) {
   value_parts parts = {0};
-  TRY(split_value(z, s, &parts, err));
+  TRY(value_parts_of(z->values, z->width, s, &parts, err));
   if (z->control == 0 && parts.validity_total == 0 && s->s.kind == SHAPE_FIXED &&
       !parts.all_items_null) {
     return read_direct(d, z, w, s, err);
@@ -164,12 +155,18 @@ glv_status zip_read_fixed(decoder *d, const zip_layout *z, const wanted *w, sink
   return GLV_OK;
 }
 
-glv_status zip_read(decoder *d, const zip_layout *z, const wanted *w, sink *s, glv_error *err) {
-  if (z->is_variable && s->s.kind == SHAPE_TEXT) {
-    return zip_read_variable(d, z, w, s, err);
+glv_status zip_read(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err) {
+  const zip_layout *z = &p->zip;
+  if (z->is_variable ? s->s.kind != SHAPE_TEXT
+                     : s->s.kind != SHAPE_FIXED && s->s.kind != SHAPE_BITS) {
+    return refuse(z->values, z->width, s, err);
   }
-  if (!z->is_variable && (s->s.kind == SHAPE_FIXED || s->s.kind == SHAPE_BITS)) {
+  if (p->levels.max_rep != 0) {
+    return zip_read_lists(d, p, 0, w, s, err);
+  }
+  if (!z->is_variable) {
     return zip_read_fixed(d, z, w, s, err);
   }
-  return refuse(z, s, err);
+  return p->items == p->rows ? zip_read_variable(d, z, w, s, err)
+                             : zip_read_lists(d, p, (size_t)(p->items / p->rows), w, s, err);
 }

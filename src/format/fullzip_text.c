@@ -7,16 +7,7 @@
  */
 #include "format/fullzip.h"
 
-enum { BATCH_ROWS = 4096, INDEX_GAP_ROWS = 1024 };
-
-/* How the bytes of a value become text. */
-typedef struct value_coding {
-  bool is_compressed;
-  general_scheme scheme;
-  const fsst_table *symbols; /* NULL: none */
-} value_coding;
-
-static glv_status coding_of(const codec *c, value_coding *ret, glv_error *err) {
+glv_status value_coding_of(const codec *c, value_coding *ret, glv_error *err) {
   value_coding k = {0};
   const codec *top = c;
   if (c->kind == CODEC_GENERAL) {
@@ -35,9 +26,8 @@ static glv_status coding_of(const codec *c, value_coding *ret, glv_error *err) {
   return GLV_OK;
 }
 
-/* Positions of the entries of the rows [first, first + count], read into d->tasks. */
-static glv_status read_index(decoder *d, const zip_layout *z, size_t first, size_t count,
-                             const uint64_t **ret, glv_error *err) {
+glv_status zip_read_index(decoder *d, const zip_layout *z, size_t first, size_t count,
+                          const uint64_t **ret, glv_error *err) {
   span in = {0};
   const size_t width = z->index_width;
   TRY(decoder_fetch(d, z->index.offset + (uint64_t)first * width, (count + 1) * width, &in, err));
@@ -79,8 +69,7 @@ static glv_status parse_entry(const zip_layout *z, span entry, unsigned *ret_lev
   return GLV_OK;
 }
 
-static glv_status append_value(decoder *d, const value_coding *k, span value, sink *s,
-                               glv_error *err) {
+glv_status value_append(decoder *d, const value_coding *k, span value, sink *s, glv_error *err) {
   if (k->is_compressed) {
     TRY(decoder_decompress(d, k->scheme, value, &value, err));
   }
@@ -99,9 +88,7 @@ static glv_status append_value(decoder *d, const value_coding *k, span value, si
   return GLV_OK;
 }
 
-/* How many rows from i on have entries that are read with one call. positions[0] is row `first`. */
-static size_t group(const wanted *w, size_t i, size_t end, const uint64_t *positions,
-                    size_t first) {
+size_t zip_group(const wanted *w, size_t i, size_t end, const uint64_t *positions, size_t first) {
   const uint64_t start = positions[wanted_row(w, i) - first];
   size_t n = 1;
   while (i + n < end) {
@@ -136,7 +123,7 @@ static glv_status read_group(decoder *d, const zip_layout *z, const value_coding
     TRY(parse_entry(z, entry, &level, &value, err));
     levels[j] = (uint16_t)level;
     if (level == 0) {
-      TRY(append_value(d, k, value, s, err));
+      TRY(value_append(d, k, value, s, err));
     }
     sink_text_end(s, j);
   }
@@ -149,14 +136,14 @@ static glv_status read_group(decoder *d, const zip_layout *z, const value_coding
 glv_status zip_read_variable(decoder *d, const zip_layout *z, const wanted *w, sink *s,
                              glv_error *err) {
   value_coding k = {0};
-  TRY(coding_of(z->values, &k, err));
+  TRY(value_coding_of(z->values, &k, err));
   for (size_t i = 0; i < w->count;) {
-    const size_t end = i + zip_run(w, i, INDEX_GAP_ROWS, BATCH_ROWS);
+    const size_t end = i + zip_run(w, i, ZIP_GAP_ROWS, ZIP_BATCH_ROWS);
     const size_t first = wanted_row(w, i);
     const uint64_t *positions = NULL;
-    TRY(read_index(d, z, first, wanted_row(w, end - 1) - first + 1, &positions, err));
+    TRY(zip_read_index(d, z, first, wanted_row(w, end - 1) - first + 1, &positions, err));
     while (i < end) {
-      const size_t n = group(w, i, end, positions, first);
+      const size_t n = zip_group(w, i, end, positions, first);
       TRY(read_group(d, z, &k, w, i, n, positions, first, s, err));
       i += n;
     }

@@ -1,15 +1,23 @@
 /*
  * Mini-block pages: their layout message and the table of chunks (lance-file-format section 7.1).
- * The table is turned into running sums of bytes and rows, so that the chunk of a row is found by a
- * shift (when all chunks have the same number of rows, which is the rule) or by binary search.
+ * The table is turned into running sums of bytes, values and rows, so that the chunk of a row is
+ * found by a shift (when all chunks have the same number of rows, which is the rule) or by binary
+ * search. Without lists the values are the rows; else a second table tells of these.
  *
  * Invariants after loading: the chunks follow each other and fill the data buffer exactly; their
- * rows add up to the rows of the page.
+ * values add up to those of the page, and so do the rows that start in them.
  */
+#include "arrow/bits.h"
 #include "base/checked.h"
 #include "format/page.h"
 
-enum { LOG_BITS = 4, LOG_MASK = 15, CHUNK_STEP = 8, MAX_CHUNK_ROWS = 65535 };
+enum {
+  LOG_BITS = 4,
+  LOG_MASK = 15,
+  CHUNK_STEP = 8,
+  MAX_CHUNK_VALUES = 65535,
+  INDEX_ENTRY_BYTES = 16
+};
 
 static glv_status check_grammar(bool is_large, format_version version, glv_error *err) {
   if (version == FORMAT_2_2 && !is_large) {
@@ -22,15 +30,31 @@ static glv_status check_grammar(bool is_large, format_version version, glv_error
   return GLV_OK;
 }
 
-static glv_status read_layout(arena *a, format_version version, const page_place *where,
-                              const Lance__Encodings21__MiniBlockLayout *m, mini_layout *ret,
+/* Buffers of a page besides chunk table and chunks. */
+static size_t extra_buffers(const Lance__Encodings21__MiniBlockLayout *m) {
+  return (size_t)(m->dictionary != NULL) + (size_t)(m->repetition_index_depth != 0);
+}
+
+static glv_status check_lists(const page *p, const Lance__Encodings21__MiniBlockLayout *m,
                               glv_error *err) {
-  TRY(check_grammar(m->has_large_chunk, version, err));
-  TRY(layers_of_items(m->layers, m->n_layers, err));
-  if (m->rep_compression != NULL || m->repetition_index_depth != 0) {
+  const bool has_lists = p->levels.max_rep != 0;
+  if (!has_lists && (m->rep_compression != NULL || m->repetition_index_depth != 0)) {
     return FAIL(err, GLV_E_CORRUPT, "the page has repetition levels but no list layer");
   }
-  const size_t buffers = m->dictionary != NULL ? 3 : 2;
+  if (has_lists && (m->rep_compression == NULL || m->repetition_index_depth == 0)) {
+    return FAIL(err, GLV_E_CORRUPT, "the page has a list layer but no repetition levels or index");
+  }
+  return GLV_OK;
+}
+
+static glv_status read_layout(format_version version, const page_place *where,
+                              const Lance__Encodings21__MiniBlockLayout *m, page *p,
+                              glv_error *err) {
+  mini_layout *ret = &p->mini;
+  TRY(check_grammar(m->has_large_chunk, version, err));
+  TRY(page_read_layers(p, m->layers, m->n_layers, err));
+  TRY(check_lists(p, m, err));
+  const size_t buffers = 2 + extra_buffers(m);
   if (where->buffer_count != buffers) {
     return FAIL(err, GLV_E_CORRUPT, "a mini-block page has %zu buffers instead of %zu",
                 where->buffer_count, buffers);
@@ -39,38 +63,38 @@ static glv_status read_layout(arena *a, format_version version, const page_place
     return FAIL(err, GLV_E_CORRUPT, "a mini-block page with %llu value buffers",
                 (unsigned long long)m->num_buffers);
   }
-  if (m->num_items != where->rows) {
-    return FAIL(err, GLV_E_CORRUPT, "a mini-block page of %llu rows holds %llu values",
-                (unsigned long long)where->rows, (unsigned long long)m->num_items);
-  }
+  TRY(page_set_items(p, m->num_items, err));
   ret->is_large = m->has_large_chunk;
   ret->buffers = (unsigned)m->num_buffers;
   ret->data = where->buffers[1].offset;
-  TRY(codec_read(a, m->def_compression, &ret->def, err));
-  return codec_read(a, m->value_compression, &ret->values, err);
+  TRY(codec_read(&p->memory, m->rep_compression, &ret->rep, err));
+  TRY(codec_read(&p->memory, m->def_compression, &ret->def, err));
+  return codec_read(&p->memory, m->value_compression, &ret->values, err);
 }
 
-/* Rows of chunk i, whose word holds the logarithm `log`; `left` rows are not placed yet. */
-static glv_status chunk_rows(size_t i, size_t count, unsigned log, uint64_t left, uint64_t *ret,
-                             glv_error *err) {
+/* Values of chunk i, whose word holds the logarithm `log`; `left` values are not placed yet. */
+static glv_status chunk_values(size_t i, size_t count, unsigned log, uint64_t left, uint64_t *ret,
+                               glv_error *err) {
   const bool is_last = i + 1 == count;
   if (!is_last && log == 0) {
     return FAIL(err, GLV_E_CORRUPT, "non-final chunk %zu of %zu has invalid log_num_values=0", i,
                 count);
   }
-  const uint64_t rows = is_last ? left : (uint64_t)1 << log;
-  if (rows > left || rows > MAX_CHUNK_ROWS || (is_last && log != 0 && rows != (uint64_t)1 << log)) {
+  const uint64_t values = is_last ? left : (uint64_t)1 << log;
+  if (values > left || values > MAX_CHUNK_VALUES ||
+      (is_last && log != 0 && values != (uint64_t)1 << log)) {
     return FAIL(err, GLV_E_CORRUPT, "chunk %zu of %zu has an impossible number of values", i,
                 count);
   }
-  *ret = rows;
+  *ret = values;
   return GLV_OK;
 }
 
-/* The sums over all chunk words. uniform: the logarithm that all chunks but the last have. */
+/* The sums over all chunk words; *ret_shift: the logarithm that all chunks but the last have, 0 =
+ * they differ. */
 static glv_status sum_chunks(span words, unsigned width, size_t count, const page_place *where,
-                             uint64_t *offsets, uint64_t *rows, unsigned *ret_shift,
-                             glv_error *err) {
+                             uint64_t items, uint64_t *offsets, uint64_t *values,
+                             unsigned *ret_shift, glv_error *err) {
   unsigned shift = 0;
   bool is_uniform = true;
   for (size_t i = 0; i < count; i++) {
@@ -78,13 +102,13 @@ static glv_status sum_chunks(span words, unsigned width, size_t count, const pag
         width == 4 ? load_le32(words.data + 4 * i) : load_le16(words.data + 2 * i);
     const unsigned log = word & LOG_MASK;
     uint64_t here = 0;
-    TRY(chunk_rows(i, count, log, where->rows - rows[i], &here, err));
+    TRY(chunk_values(i, count, log, items - values[i], &here, err));
     shift = i == 0 ? log : shift;
     is_uniform = is_uniform && (log == shift || i + 1 == count);
-    rows[i + 1] = rows[i] + here;
+    values[i + 1] = values[i] + here;
     offsets[i + 1] = offsets[i] + ((uint64_t)(word >> LOG_BITS) + 1) * CHUNK_STEP;
   }
-  if (offsets[count] != where->buffers[1].size || rows[count] != where->rows) {
+  if (offsets[count] != where->buffers[1].size || values[count] != items) {
     return FAIL(err, GLV_E_CORRUPT, "the chunks of a page do not add up to its buffer and rows");
   }
   *ret_shift = is_uniform && count > 1 ? shift : 0;
@@ -103,20 +127,76 @@ static glv_status read_chunks(decoder *d, const page_place *where, page *p, glv_
   TRY(decoder_fetch(d, table.offset, size, &words, err));
   m->chunk_count = size / width;
   uint64_t *offsets = ARENA_ARRAY(&p->memory, uint64_t, m->chunk_count + 1);
-  uint64_t *rows = ARENA_ARRAY(&p->memory, uint64_t, m->chunk_count + 1);
-  if (offsets == NULL || rows == NULL) {
-    return error_nomem(err, m->chunk_count * sizeof *rows);
+  uint64_t *values = ARENA_ARRAY(&p->memory, uint64_t, m->chunk_count + 1);
+  if (offsets == NULL || values == NULL) {
+    return error_nomem(err, m->chunk_count * sizeof *values);
   }
   m->offsets = offsets;
+  m->sums = values;
+  m->rows = values;
+  p->memory_bytes += 2 * sizeof *values * m->chunk_count;
+  return sum_chunks(words, width, m->chunk_count, where, p->items, offsets, values, &m->row_shift,
+                    err);
+}
+
+/*
+ * The repetition index: for each chunk, how many rows end in it, and how many entries behind the
+ * last of these ends belong to a row that goes on in the next chunk. A row that ends in chunk i
+ * starts there unless one came in from the chunk before.
+ */
+static glv_status sum_rows(span index, size_t count, uint64_t total, uint64_t *rows,
+                           uint8_t *is_open, glv_error *err) {
+  bool was_open = false;
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t finished = load_le64(index.data + i * INDEX_ENTRY_BYTES);
+    const bool opens = load_le64(index.data + i * INDEX_ENTRY_BYTES + 8) != 0;
+    const uint64_t starts = finished + opens;
+    if (finished > total - rows[i] + was_open || starts < was_open ||
+        starts - was_open > total - rows[i]) {
+      return FAIL(err, GLV_E_CORRUPT, "the repetition index has more rows than the page");
+    }
+    rows[i + 1] = rows[i] + starts - was_open;
+    bit_put(is_open, i, opens);
+    was_open = opens;
+  }
+  if (rows[count] != total || was_open) {
+    return FAIL(err, GLV_E_CORRUPT, "the repetition index has fewer rows than the page");
+  }
+  return GLV_OK;
+}
+
+static glv_status read_index(decoder *d, extent where, page *p, glv_error *err) {
+  mini_layout *m = &p->mini;
+  size_t size = 0;
+  if (!size_mul(m->chunk_count, INDEX_ENTRY_BYTES, &size) || where.size != size) {
+    return FAIL(err, GLV_E_CORRUPT, "a repetition index of %llu bytes for %zu chunks",
+                (unsigned long long)where.size, m->chunk_count);
+  }
+  span index = {0};
+  TRY(decoder_fetch(d, where.offset, size, &index, err));
+  uint64_t *rows = ARENA_ARRAY(&p->memory, uint64_t, m->chunk_count + 1);
+  uint8_t *is_open = arena_alloc(&p->memory, bits_size(m->chunk_count) + 1);
+  if (rows == NULL || is_open == NULL) {
+    return error_nomem(err, size);
+  }
   m->rows = rows;
-  p->memory_bytes += 2 * sizeof *rows * m->chunk_count;
-  return sum_chunks(words, width, m->chunk_count, where, offsets, rows, &m->row_shift, err);
+  m->is_open = is_open;
+  m->row_shift = 0;
+  p->memory_bytes += sizeof *rows * m->chunk_count;
+  return sum_rows(index, m->chunk_count, p->rows, rows, is_open, err);
 }
 
 glv_status mini_load(decoder *d, format_version version, const page_place *where,
                      const Lance__Encodings21__MiniBlockLayout *m, page *p, glv_error *err) {
-  TRY(read_layout(&p->memory, version, where, m, &p->mini, err));
+  TRY(read_layout(version, where, m, p, err));
   TRY(read_chunks(d, where, p, err));
+  if (p->levels.max_rep != 0) {
+    if (m->repetition_index_depth != 1) {
+      return FAIL(err, GLV_E_UNSUPPORTED, "a repetition index of depth %u is not supported",
+                  m->repetition_index_depth);
+    }
+    TRY(read_index(d, where->buffers[where->buffer_count - 1], p, err));
+  }
   if (m->dictionary == NULL) {
     return GLV_OK;
   }

@@ -15,7 +15,8 @@
 /* The rows that are wanted of one chunk. */
 typedef struct chunk_task {
   size_t chunk;
-  wanted rows;
+  wanted rows; /* among those that start in it */
+  bool head;   /* lists: also the end of a row that came in from the chunk before */
 } chunk_task;
 
 static size_t chunk_of(const mini_layout *m, uint64_t row) {
@@ -44,26 +45,44 @@ static size_t rows_before(const wanted *w, size_t i, uint64_t end) {
   return n;
 }
 
-/* Cut w by chunks, from its row *at on, into at most `room` tasks; *at moves on. */
-static size_t cut(const mini_layout *m, const wanted *w, size_t *at, chunk_task *tasks,
+/* The rows from the list's `at`-th on that start in a chunk. */
+static wanted part_of(const mini_layout *m, const wanted *w, size_t at, size_t chunk) {
+  const uint64_t start = m->rows[chunk];
+  const uint64_t end = m->rows[chunk + 1];
+  const size_t row = wanted_row(w, at);
+  if (row >= end) {
+    return (wanted){.count = 0};
+  }
+  if (w->rows == NULL) {
+    return (wanted){.first = (size_t)(row - start),
+                    .count = (size_t)u64_min(end - row, w->count - at)};
+  }
+  return wanted_simplify((wanted){
+      .rows = w->rows + at, .count = rows_before(w, at, end), .base = w->base + (uint32_t)start});
+}
+
+/* Where cutting stands. */
+typedef struct cut_state {
+  size_t at;    /* next row of the list */
+  bool is_open; /* the last row taken goes on in chunk `chunk` */
+  size_t chunk;
+} cut_state;
+
+/* Cut w by chunks into at most `room` tasks; c moves on. */
+static size_t cut(const mini_layout *m, const wanted *w, cut_state *c, chunk_task *tasks,
                   size_t room) {
   size_t count = 0;
-  while (count < room && *at < w->count) {
-    const size_t row = wanted_row(w, *at);
-    const size_t chunk = chunk_of(m, row);
-    const uint64_t start = m->rows[chunk];
-    const uint64_t end = m->rows[chunk + 1];
-    wanted part;
-    if (w->rows == NULL) {
-      part = (wanted){.first = (size_t)(row - start),
-                      .count = (size_t)u64_min(end - row, w->count - *at)};
-    } else {
-      part = (wanted){.rows = w->rows + *at,
-                      .count = rows_before(w, *at, end),
-                      .base = w->base + (uint32_t)start};
-    }
-    tasks[count++] = (chunk_task){chunk, wanted_simplify(part)};
-    *at += part.count;
+  while (count < room && (c->at < w->count || c->is_open)) {
+    const bool head = c->is_open;
+    const size_t chunk = head ? c->chunk : chunk_of(m, wanted_row(w, c->at));
+    const wanted part = c->at < w->count ? part_of(m, w, c->at, chunk) : (wanted){.count = 0};
+    tasks[count++] = (chunk_task){chunk, part, head};
+    c->at += part.count;
+    const uint64_t starts = m->rows[chunk + 1] - m->rows[chunk];
+    const bool has_last =
+        starts == 0 ? head : part.count != 0 && wanted_row(&part, part.count - 1) == starts - 1;
+    c->is_open = has_last && m->is_open != NULL && bit_get(m->is_open, chunk);
+    c->chunk = chunk + 1; /* the last chunk is not open */
   }
   return count;
 }
@@ -71,8 +90,9 @@ static size_t cut(const mini_layout *m, const wanted *w, size_t *at, chunk_task 
 /* ---- one chunk ---- */
 
 typedef struct chunk_view {
-  size_t rows;
+  size_t rows; /* values */
   size_t level_count;
+  span rep;
   span def;
   chunk_buffers values;
 } chunk_view;
@@ -90,14 +110,17 @@ static bool next_part(span chunk, size_t *at, size_t size, span *ret) {
 
 static glv_status parse_chunk(const mini_layout *m, span chunk, chunk_view *v, glv_error *err) {
   const size_t size_width = m->is_large ? 4 : 2;
-  const size_t head = 2 + (m->def != NULL ? 2 : 0);
+  const size_t head = 2 + 2 * ((size_t)(m->rep != NULL) + (size_t)(m->def != NULL));
   size_t at = head + m->buffers * size_width;
   bool ok = at <= chunk.size;
   if (ok) {
     v->level_count = load_le16(chunk.data);
     v->values.count = m->buffers;
-    if (m->def != NULL) {
-      ok = next_part(chunk, &at, load_le16(chunk.data + 2), &v->def);
+    if (m->rep != NULL) {
+      ok = next_part(chunk, &at, load_le16(chunk.data + 2), &v->rep);
+    }
+    if (ok && m->def != NULL) {
+      ok = next_part(chunk, &at, load_le16(chunk.data + (m->rep != NULL ? 4 : 2)), &v->def);
     }
   }
   for (size_t i = 0; ok && i < m->buffers; i++) {
@@ -112,20 +135,26 @@ static glv_status parse_chunk(const mini_layout *m, span chunk, chunk_view *v, g
   return GLV_OK;
 }
 
-static glv_status read_levels(decoder *d, const mini_layout *m, const chunk_view *v,
-                              const uint16_t **ret, glv_error *err) {
+/* A stream of levels; c NULL gives NULL. */
+static glv_status decode_levels(decoder *d, const codec *c, span in, size_t count, scratch *to,
+                                const uint16_t **ret, glv_error *err) {
   *ret = NULL;
-  if (m->def == NULL) {
+  if (c == NULL) {
     return GLV_OK;
   }
-  if (v->level_count != v->rows) {
+  TRY(decoder_reserve(d, to, fixed_room(count, 16), err));
+  TRY(fixed_block(d, c, in, count, 16, to->data, err));
+  *ret = (const uint16_t *)(const void *)to->data;
+  return GLV_OK;
+}
+
+static glv_status read_levels(decoder *d, const mini_layout *m, const chunk_view *v,
+                              const uint16_t **ret, glv_error *err) {
+  if (m->def != NULL && v->level_count != v->rows) {
     return FAIL(err, GLV_E_CORRUPT, "a chunk of %zu values has %zu levels", v->rows,
                 v->level_count);
   }
-  TRY(decoder_reserve(d, &d->levels, fixed_room(v->rows, 16), err));
-  TRY(fixed_block(d, m->def, v->def, v->rows, 16, d->levels.data, err));
-  *ret = (const uint16_t *)(const void *)d->levels.data;
-  return GLV_OK;
+  return decode_levels(d, m->def, v->def, v->rows, &d->levels, ret, err);
 }
 
 /* Widen dictionary indices of w's rows; null rows get the number of the empty entry. *ret: all
@@ -253,24 +282,58 @@ static glv_status read_values(decoder *d, const mini_layout *m, chunk_view *v,
   case SHAPE_TEXT:
     return text_values(c, v, w, s, err);
   case SHAPE_NULL:
-  case SHAPE_LIST:
     break;
   }
   return FAIL(err, GLV_E_CORRUPT, "a page of values for type %s", TYPE_TEXT(s->f->type));
 }
 
-static glv_status read_chunk(decoder *d, const mini_layout *m, const chunk_task *t, span chunk,
-                             sink *s, glv_error *err) {
-  chunk_view v = {.rows = (size_t)(m->rows[t->chunk + 1] - m->rows[t->chunk])};
+/* A chunk without lists: its values are rows. */
+static glv_status read_rows(decoder *d, const mini_layout *m, const chunk_task *t, chunk_view *v,
+                            sink *s, glv_error *err) {
   const uint16_t *levels = NULL;
-  TRY(parse_chunk(m, chunk, &v, err));
-  TRY(read_levels(d, m, &v, &levels, err));
+  TRY(read_levels(d, m, v, &levels, err));
   if (levels != NULL) {
     TRY(sink_levels(s, levels, &t->rows, err));
   }
-  TRY(read_values(d, m, &v, levels, &t->rows, s, err));
+  TRY(read_values(d, m, v, levels, &t->rows, s, err));
   sink_advance(s, t->rows.count);
   return GLV_OK;
+}
+
+static glv_status read_lists(decoder *d, const mini_layout *m, const page_levels *p,
+                             const chunk_task *t, chunk_view *v, sink *s, glv_error *err) {
+  const uint16_t *rep = NULL;
+  const uint16_t *def = NULL;
+  TRY(decode_levels(d, m->rep, v->rep, v->level_count, &d->reps, &rep, err));
+  TRY(decode_levels(d, m->def, v->def, v->level_count, &d->levels, &def, err));
+  if (def == NULL) {
+    TRY(decoder_reserve(d, &d->levels, (v->level_count + 1) * sizeof *def, err));
+    memset(d->levels.data, 0, v->level_count * sizeof *def);
+    def = (const uint16_t *)(const void *)d->levels.data;
+  }
+  const uint64_t starts = m->rows[t->chunk + 1] - m->rows[t->chunk];
+  level_cut c = {0};
+  TRY(level_list_cut(s->levels, d, p, rep, def, v->level_count, starts, t->head, &t->rows, &c,
+                     err));
+  if (c.value_count != v->rows) {
+    return FAIL(err, GLV_E_CORRUPT, "a chunk of %zu values has levels of %zu", v->rows,
+                c.value_count);
+  }
+  if (c.values.count == 0) {
+    return GLV_OK;
+  }
+  TRY(sink_grow(s, c.values.count, err));
+  TRY(sink_nulls(s, c.value_levels, &c.values, err));
+  TRY(read_values(d, m, v, c.value_levels, &c.values, s, err));
+  sink_advance(s, c.values.count);
+  return GLV_OK;
+}
+
+static glv_status read_chunk(decoder *d, const mini_layout *m, const page_levels *p,
+                             const chunk_task *t, span chunk, sink *s, glv_error *err) {
+  chunk_view v = {.rows = (size_t)(m->sums[t->chunk + 1] - m->sums[t->chunk])};
+  TRY(parse_chunk(m, chunk, &v, err));
+  return p->max_rep == 0 ? read_rows(d, m, t, &v, s, err) : read_lists(d, m, p, t, &v, s, err);
 }
 
 /* ---- many chunks ---- */
@@ -287,8 +350,8 @@ static size_t group(const mini_layout *m, const chunk_task *tasks, size_t count)
   return n;
 }
 
-static glv_status read_group(decoder *d, const mini_layout *m, const chunk_task *tasks,
-                             size_t count, sink *s, glv_error *err) {
+static glv_status read_group(decoder *d, const mini_layout *m, const page_levels *p,
+                             const chunk_task *tasks, size_t count, sink *s, glv_error *err) {
   const uint64_t start = m->offsets[tasks[0].chunk];
   const uint64_t end = m->offsets[tasks[count - 1].chunk + 1];
   span bytes = {0};
@@ -297,22 +360,23 @@ static glv_status read_group(decoder *d, const mini_layout *m, const chunk_task 
     const uint64_t from = m->offsets[tasks[i].chunk];
     const uint64_t to = m->offsets[tasks[i].chunk + 1];
     const span chunk = span_of(bytes.data + (from - start), (size_t)(to - from));
-    TRY(read_chunk(d, m, &tasks[i], chunk, s, err));
+    TRY(read_chunk(d, m, p, &tasks[i], chunk, s, err));
   }
   return GLV_OK;
 }
 
 enum { TASKS = 1024 };
 
-glv_status mini_read(decoder *d, const mini_layout *m, const wanted *w, sink *s, glv_error *err) {
+glv_status mini_read(decoder *d, const mini_layout *m, const page_levels *p, const wanted *w,
+                     sink *s, glv_error *err) {
   TRY(decoder_reserve(d, &d->tasks, TASKS * sizeof(chunk_task), err));
   chunk_task *tasks = (chunk_task *)(void *)d->tasks.data;
-  size_t at = 0;
-  while (at < w->count) {
-    const size_t count = cut(m, w, &at, tasks, TASKS);
+  cut_state c = {0};
+  while (c.at < w->count || c.is_open) {
+    const size_t count = cut(m, w, &c, tasks, TASKS);
     for (size_t i = 0; i < count;) {
       const size_t n = group(m, tasks + i, count - i);
-      TRY(read_group(d, m, tasks + i, n, s, err));
+      TRY(read_group(d, m, p, tasks + i, n, s, err));
       i += n;
     }
   }

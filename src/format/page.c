@@ -68,35 +68,33 @@ void page_unref(page *p) {
 void page_cleanup(page **p) { page_unref(*p); }
 
 glv_status page_read(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err) {
+  s->page = &p->levels;
   switch (p->kind) {
   case PAGE_MINI:
-    return mini_read(d, &p->mini, w, s, err);
+    return mini_read(d, &p->mini, &p->levels, w, s, err);
   case PAGE_ZIP:
-    return zip_read(d, &p->zip, w, s, err);
+    return zip_read(d, p, w, s, err);
   case PAGE_CONSTANT:
-    return constant_read(&p->constant, w, s, err);
+    return constant_read(d, p, w, s, err);
   }
   return FAIL(err, GLV_E_INTERNAL, "a page of no kind");
 }
 
-glv_status layers_of_items(const Lance__Encodings21__RepDefLayer *layers, size_t count,
-                           glv_error *err) {
-  if (count == 0) {
-    return FAIL(err, GLV_E_CORRUPT, "the page has no layers");
+glv_status page_read_layers(page *p, const Lance__Encodings21__RepDefLayer *layers, size_t count,
+                            glv_error *err) {
+  int kinds[LEVEL_LAYERS];
+  for (size_t i = 0; i < count && i < LEVEL_LAYERS; i++) {
+    kinds[i] = (int)layers[i];
   }
-  for (size_t i = 0; i < count; i++) {
-    switch ((int)layers[i]) {
-    case LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_ALL_VALID_ITEM:
-    case LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULLABLE_ITEM:
-      break;
-    case LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_ALL_VALID_LIST:
-    case LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULLABLE_LIST:
-    case LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_EMPTYABLE_LIST:
-    case LANCE__ENCODINGS21__REP_DEF_LAYER__REPDEF_NULL_AND_EMPTY_LIST:
-      return FAIL(err, GLV_E_UNSUPPORTED, "lists that hold items are not supported");
-    default: /* a number from the file */
-      return FAIL(err, GLV_E_CORRUPT, "the page has a layer of unknown kind %d", (int)layers[i]);
-    }
+  return page_levels_init(&p->memory, kinds, count, &p->levels, err);
+}
+
+glv_status page_set_items(page *p, uint64_t items, glv_error *err) {
+  const bool has_lists = p->levels.max_rep != 0;
+  if (!has_lists && (p->rows == 0 ? items != 0 : items % p->rows != 0 || items < p->rows)) {
+    return FAIL(err, GLV_E_CORRUPT, "a page of %llu rows holds %llu values",
+                (unsigned long long)p->rows, (unsigned long long)items);
   }
+  p->items = items;
   return GLV_OK;
 }

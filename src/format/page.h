@@ -51,7 +51,9 @@ typedef struct mini_layout {
   uint64_t data;    /* where chunk 0 is in the file */
   size_t chunk_count;
   const uint64_t *offsets; /* chunk i is [offsets[i], offsets[i + 1]) from data on */
-  const uint64_t *rows;    /* and holds the rows [rows[i], rows[i + 1]) */
+  const uint64_t *sums;    /* and holds the values [sums[i], sums[i + 1]) */
+  const uint64_t *rows;    /* the rows [rows[i], rows[i + 1]) start in it; without lists: values */
+  const uint8_t *is_open;  /* lists: bit i: the last row of chunk i goes on in the next one */
   unsigned row_shift;      /* not 0: every chunk but the last has 1 << row_shift rows */
   const dictionary *dictionary;
 } mini_layout;
@@ -59,23 +61,28 @@ typedef struct mini_layout {
 typedef struct zip_layout {
   const codec *values;
   unsigned control; /* bytes of a control word: 0, 1, 2 or 4 */
+  unsigned rep_bits;
   unsigned def_bits;
   bool is_variable;
   unsigned width; /* bytes of a value, or of a length */
   extent data;
-  extent index;         /* is_variable: rows + 1 positions */
+  extent index;         /* is_variable, or lists: rows + 1 positions */
   unsigned index_width; /* 1, 2, 4 or 8 */
 } zip_layout;
 
 typedef struct constant_layout {
   bool has_value;
-  span value;              /* of fixed width, or one string */
-  bool is_list;            /* rows are lists without items */
-  bool all_null;           /* every row, without exception */
-  const uint8_t *validity; /* NULL: all rows valid (has_value), or all_null */
+  span value;             /* of fixed width, or one string */
+  bool all_null;          /* every row, without exception; there are no levels */
+  const uint16_t *rep;    /* of the entries; NULL without lists */
+  const uint16_t *def;    /* NULL: all 0 */
+  const uint32_t *starts; /* lists: entries of row i are [starts[i], starts[i + 1]) */
 } constant_layout;
 
 typedef enum page_kind { PAGE_MINI, PAGE_ZIP, PAGE_CONSTANT } page_kind;
+
+/** The page has no values of its own, and can be read as any number of them. */
+#define ITEMS_ANY UINT64_MAX
 
 typedef struct page {
   glv_env *env; /* a reference */
@@ -83,6 +90,8 @@ typedef struct page {
   arena memory;
   size_t memory_bytes; /* about what it holds */
   uint64_t rows;
+  uint64_t items; /* values; without lists a multiple of rows, or ITEMS_ANY */
+  page_levels levels;
   page_kind kind;
   union {
     mini_layout mini;
@@ -102,22 +111,29 @@ page *page_ref(page *p);
 void page_unref(page *p); /* NULL is fine */
 void page_cleanup(page **p);
 
-/** Decode rows of a page into s and advance it. w: rows of the page. Errors: as page_load. */
+/**
+ * Decode rows of a page into s and advance it.
+ *
+ * @param w  rows of the page; without lists: entries of it (a row of fixed_size_lists of structs is
+ * several of them).
+ * Errors: as page_load.
+ */
 glv_status page_read(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err);
 
 /* ---- the layouts; each load fills its member of p, whose rows and arena are set ---- */
 
 glv_status mini_load(decoder *d, format_version version, const page_place *where,
                      const Lance__Encodings21__MiniBlockLayout *m, page *p, glv_error *err);
-glv_status mini_read(decoder *d, const mini_layout *m, const wanted *w, sink *s, glv_error *err);
+glv_status mini_read(decoder *d, const mini_layout *m, const page_levels *levels, const wanted *w,
+                     sink *s, glv_error *err);
 
 glv_status zip_load(const page_place *where, const Lance__Encodings21__FullZipLayout *m, page *p,
                     glv_error *err);
-glv_status zip_read(decoder *d, const zip_layout *z, const wanted *w, sink *s, glv_error *err);
+glv_status zip_read(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err);
 
 glv_status constant_load(decoder *d, format_version version, const page_place *where,
                          const Lance__Encodings21__ConstantLayout *m, page *p, glv_error *err);
-glv_status constant_read(const constant_layout *c, const wanted *w, sink *s, glv_error *err);
+glv_status constant_read(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err);
 
 /** Read a dictionary of count values. */
 glv_status dictionary_load(decoder *d, arena *a, const codec *c, extent where, uint64_t count,
@@ -126,9 +142,10 @@ glv_status dictionary_load(decoder *d, arena *a, const codec *c, extent where, u
 glv_status dictionary_append(const dictionary *t, const uint32_t *numbers, size_t count, sink *s,
                              glv_error *err);
 
-/** Check that the layers of a page are item layers, at least one. Errors: GLV_E_UNSUPPORTED when
- * there are lists; GLV_E_CORRUPT. */
-glv_status layers_of_items(const Lance__Encodings21__RepDefLayer *layers, size_t count,
-                           glv_error *err);
+/** page_levels_init from the layers of a message. */
+glv_status page_read_layers(page *p, const Lance__Encodings21__RepDefLayer *layers, size_t count,
+                            glv_error *err);
+/** Check the number of entries that a page claims to have, and keep it. Errors: GLV_E_CORRUPT. */
+glv_status page_set_items(page *p, uint64_t items, glv_error *err);
 
 #endif

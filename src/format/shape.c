@@ -23,8 +23,6 @@ static bool leaf_kind(const type *t, shape *s) {
   } else if (type_is_string(t->kind) || type_is_binary(t->kind)) {
     s->kind = SHAPE_TEXT;
     s->is_utf8 = type_is_string(t->kind);
-  } else if (t->kind == TYPE_LIST || t->kind == TYPE_LARGE_LIST) {
-    s->kind = SHAPE_LIST;
   } else {
     s->kind = SHAPE_FIXED;
     s->width = type_width(t);

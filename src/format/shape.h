@@ -12,7 +12,6 @@ typedef enum shape_kind {
   SHAPE_BITS,  /* bool */
   SHAPE_FIXED, /* width bytes */
   SHAPE_TEXT,  /* offsets and bytes */
-  SHAPE_LIST,  /* a list; only rows without items can be read */
 } shape_kind;
 
 /** Levels of fixed_size_list around a leaf. */
@@ -23,7 +22,7 @@ typedef struct shape {
   shape_kind kind; /* of the leaf */
   bool is_utf8;
   size_t width;               /* SHAPE_FIXED: bytes of a leaf value */
-  size_t offset_width;        /* SHAPE_TEXT, SHAPE_LIST: 4 or 8 */
+  size_t offset_width;        /* SHAPE_TEXT: 4 or 8 */
   size_t depth;               /* levels of fixed_size_list */
   size_t items[SHAPE_DEPTH];  /* of each level, outermost first */
   size_t leaves[SHAPE_DEPTH]; /* items of that level in one row */

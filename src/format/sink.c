@@ -1,7 +1,7 @@
 /*
  * The growing result of a read: validity and fixed-width values. All memory but that of text is
- * allocated at the start, because the number of rows is known. Validity comes into being, all ones,
- * with the first null; item validity likewise.
+ * allocated at the start when the number of rows is known, else it grows. Validity comes into
+ * being, all ones, with the first null; item validity likewise.
  *
  * Invariant: everything before `filled` is final; nothing past `length` rows is ever written.
  */
@@ -13,34 +13,32 @@
 /* One read never produces more fixed-width bytes than this. */
 #define READ_BYTES ((uint64_t)16 << 30)
 
-static size_t offset_bytes(const sink *s) { return (s->length + 1) * s->s.offset_width; }
+/* Bytes of `values` for so many rows. */
+static glv_status value_bytes(const sink *s, size_t rows, size_t *ret, glv_error *err) {
+  size_t bits = 0;
+  const size_t width = s->s.kind == SHAPE_TEXT ? 8 * s->s.offset_width : shape_row_bits(&s->s);
+  if (!size_add(rows, 1, ret) || !size_mul(*ret, width, &bits) || bits / 8 > READ_BYTES) {
+    return FAIL(err, GLV_E_LIMIT, "column '%s': %zu rows are too many for one read", s->f->name,
+                rows);
+  }
+  *ret = s->s.kind == SHAPE_TEXT ? bits / 8 : bits_size(rows * width);
+  return GLV_OK;
+}
 
 static glv_status allocate_values(sink *s, glv_error *err) {
-  switch (s->s.kind) {
-  case SHAPE_NULL:
+  size_t size = 0;
+  if (s->s.kind == SHAPE_NULL) {
     return GLV_OK;
-  case SHAPE_TEXT:
-  case SHAPE_LIST:
-    if (s->length >= READ_BYTES / 8) {
-      break;
-    }
-    TRY(buffer_new(s->env, offset_bytes(s), &s->values, err));
+  }
+  TRY(value_bytes(s, s->length, &size, err));
+  if (s->s.kind == SHAPE_BITS) {
+    return buffer_new_zeroed(s->env, size, &s->values, err);
+  }
+  TRY(buffer_new(s->env, size, &s->values, err));
+  if (s->s.kind == SHAPE_TEXT) {
     memset(s->values->data, 0, s->s.offset_width);
-    return GLV_OK;
-  case SHAPE_BITS:
-  case SHAPE_FIXED: {
-    size_t bits;
-    if (!size_mul(s->length, shape_row_bits(&s->s), &bits) || bits / 8 > READ_BYTES) {
-      break;
-    }
-    if (s->s.kind == SHAPE_BITS) {
-      return buffer_new_zeroed(s->env, bits_size(bits), &s->values, err);
-    }
-    return buffer_new(s->env, bits / 8, &s->values, err);
   }
-  }
-  return FAIL(err, GLV_E_LIMIT, "column '%s': %zu rows are too many for one read", s->f->name,
-              s->length);
+  return GLV_OK;
 }
 
 glv_status sink_init(sink *s, glv_env *env, const field *f, size_t length, glv_error *err) {
@@ -62,6 +60,38 @@ void sink_dispose(sink *s) {
     buffer_unref(s->items[i]);
     s->items[i] = NULL;
   }
+}
+
+/* A bitmap for more bits; the new ones are set. */
+static glv_status grow_bits(buffer *b, size_t from, size_t to, glv_error *err) {
+  if (b != NULL) {
+    TRY(buffer_resize(b, bits_size(to), err));
+    bits_fill(b->data, from, to - from, true);
+  }
+  return GLV_OK;
+}
+
+glv_status sink_grow(sink *s, size_t more, glv_error *err) {
+  size_t length = 0;
+  size_t size = 0;
+  if (!size_add(s->filled, more, &length)) {
+    return error_nomem(err, SIZE_MAX);
+  }
+  if (length <= s->length) {
+    return GLV_OK;
+  }
+  length = size_max(length, s->length + s->length / 2);
+  if (s->s.kind != SHAPE_NULL) {
+    TRY(value_bytes(s, length, &size, err));
+    TRY(buffer_resize(s->values, size, err));
+  }
+  TRY(grow_bits(s->validity, s->length, length, err));
+  for (size_t level = 0; level < s->s.depth; level++) {
+    const size_t row = s->s.leaves[level];
+    TRY(grow_bits(s->items[level], s->length * row, length * row, err));
+  }
+  s->length = length;
+  return GLV_OK;
 }
 
 /* ---- nulls ---- */
@@ -105,7 +135,7 @@ static bool has_nulls(const uint16_t *levels, size_t count) {
   return all != 0;
 }
 
-glv_status sink_levels(sink *s, const uint16_t *levels, const wanted *w, glv_error *err) {
+glv_status sink_nulls(sink *s, const uint16_t *levels, const wanted *w, glv_error *err) {
   if (w->rows == NULL && !has_nulls(levels + w->first, w->count)) {
     return GLV_OK;
   }
@@ -122,21 +152,17 @@ glv_status sink_levels(sink *s, const uint16_t *levels, const wanted *w, glv_err
   return GLV_OK;
 }
 
-glv_status sink_bits_valid(sink *s, const uint8_t *bits, const wanted *w, glv_error *err) {
-  TRY(need_validity(s, err));
-  uint8_t *to = s->validity->data;
-  if (w->rows == NULL) {
-    bits_copy(to, s->filled, bits, w->first, w->count);
-  } else {
-    for (size_t i = 0; i < w->count; i++) {
-      bit_put(to, s->filled + i, bit_get(bits, wanted_row(w, i)));
-    }
+glv_status sink_levels(sink *s, const uint16_t *levels, const wanted *w, glv_error *err) {
+  if (s->levels != NULL) {
+    TRY(level_list_add(s->levels, s->page, levels, w, err));
   }
-  s->null_count += w->count - bits_count(to, s->filled, w->count);
-  return GLV_OK;
+  return sink_nulls(s, levels, w, err);
 }
 
 glv_status sink_null_rows(sink *s, size_t count, glv_error *err) {
+  if (s->levels != NULL) {
+    TRY(level_list_repeat(s->levels, 1, count, err));
+  }
   if (s->s.kind == SHAPE_NULL || count == 0) {
     s->null_count += count;
     return GLV_OK;
@@ -241,9 +267,6 @@ glv_status sink_zeros(sink *s, size_t count, glv_error *err) {
       sink_text_end(s, i);
     }
     return GLV_OK;
-  case SHAPE_LIST:
-    memset(s->values->data + (s->filled + 1) * s->s.offset_width, 0, count * s->s.offset_width);
-    return GLV_OK;
   case SHAPE_BITS:
     bits_fill(s->values->data, s->filled * s->s.row_leaves, count * s->s.row_leaves, false);
     return GLV_OK;
@@ -277,9 +300,9 @@ glv_status sink_finish(sink *s, array *ret, glv_error *err) {
     TRY(sink_text_reserve(s, 0, err));
     TRY(buffer_resize(s->data, s->data_size, err));
   }
-  CLEANUP(array_unref) array a = {.type = s->f->type, .length = s->length};
+  CLEANUP(array_unref) array a = {.type = s->f->type, .length = s->filled};
   if (s->s.kind == SHAPE_NULL) {
-    a.null_count = s->length;
+    a.null_count = s->filled;
   } else {
     give_validity(&a, &s->validity, s->null_count);
   }
@@ -288,13 +311,9 @@ glv_status sink_finish(sink *s, array *ret, glv_error *err) {
     TRY(array_new_children(s->env, 1, leaf, err));
     array *child = &leaf->children[0];
     child->type = leaf->type->children[0].type;
-    child->length = s->length * s->s.leaves[level];
+    child->length = s->filled * s->s.leaves[level];
     give_validity(child, &s->items[level], NULLS_UNKNOWN);
     leaf = child;
-  }
-  if (s->s.kind == SHAPE_LIST) {
-    TRY(array_new_children(s->env, 1, leaf, err));
-    TRY(array_new_null(s->env, leaf->type->children[0].type, 0, &leaf->children[0], err));
   }
   give_values(s, leaf);
   *ret = a;

@@ -2,8 +2,10 @@
  * @file sink.h
  * The array that a read produces, filled page by page and chunk by chunk in row order.
  *
- * For each piece: first its nulls (sink_levels, sink_bits_valid, sink_null_rows; nothing when all
- * rows are valid), then its values by one of the value functions, then sink_advance.
+ * For each piece: first its nulls (sink_levels, sink_null_rows; nothing when all rows are valid),
+ * then its values by one of the value functions, then sink_advance. The rows of a sink are the
+ * values of a leaf: when there are lists around it, their number is not known, and sink_grow makes
+ * room before each piece.
  */
 #ifndef GLAIVE_FORMAT_SINK_H
 #define GLAIVE_FORMAT_SINK_H
@@ -11,6 +13,7 @@
 #include "arrow/array.h"
 #include "format/decoder.h"
 #include "format/fsst.h"
+#include "format/levels.h"
 #include "format/shape.h"
 #include "format/text.h"
 
@@ -18,7 +21,7 @@ typedef struct sink {
   glv_env *env;   /* borrowed */
   const field *f; /* borrowed */
   shape s;
-  size_t length;     /* rows in the end */
+  size_t length;     /* rows in the end; with lists: there is room for so many */
   size_t filled;     /* rows so far */
   size_t null_count; /* among them, and among the piece being added */
   buffer *validity;  /* NULL until the first null */
@@ -26,18 +29,23 @@ typedef struct sink {
   buffer *data;      /* SHAPE_TEXT */
   size_t data_size;
   buffer *items[SHAPE_DEPTH]; /* validity of the items of each level; NULL = all valid */
+  level_list *levels;         /* gets the levels of all entries; NULL = a leaf that stands alone */
+  const page_levels *page;    /* what the levels of the piece mean */
 } sink;
 
 /** Errors: GLV_E_UNSUPPORTED naming column and type; GLV_E_LIMIT; GLV_E_NOMEM. */
 glv_status sink_init(sink *s, glv_env *env, const field *f, size_t length, glv_error *err);
 void sink_dispose(sink *s); /* usable with CLEANUP */
-/** The finished array; s->filled must be s->length. The sink keeps nothing. */
+/** Make room for more rows. Errors: GLV_E_LIMIT, GLV_E_NOMEM. */
+glv_status sink_grow(sink *s, size_t more, glv_error *err);
+/** The finished array of s->filled rows. The sink keeps nothing. */
 glv_status sink_finish(sink *s, array *ret, glv_error *err);
 
-/** Definition levels of the rows of a chunk: other than 0 is null. */
+/** Definition levels of the rows of a chunk: other than 0 is null. They are kept in s->levels, too.
+ */
 glv_status sink_levels(sink *s, const uint16_t *levels, const wanted *w, glv_error *err);
-/** A bitmap of a page: 1 is valid. */
-glv_status sink_bits_valid(sink *s, const uint8_t *bits, const wanted *w, glv_error *err);
+/** The same without keeping them: they were kept together with those of entries without values. */
+glv_status sink_nulls(sink *s, const uint16_t *levels, const wanted *w, glv_error *err);
 /** The next count rows are null. */
 glv_status sink_null_rows(sink *s, size_t count, glv_error *err);
 /** False when row filled + i was declared null. */

@@ -1,0 +1,336 @@
+/*
+ * Reading rows of fields (lance-file-format section 9): a window of rows, or a list of rows in it,
+ * is mapped to the pages of each leaf, and each page fills its part of the result. Leaves of nested
+ * fields keep their levels, too; the field is then put together from all of them.
+ */
+#include "base/limits.h"
+#include "format/assemble.h"
+#include "format/file_reader_private.h"
+#include "format/old_read.h"
+
+/* The page that holds a row. */
+static size_t page_of(const column_state *c, uint64_t row) {
+  size_t low = 0;
+  size_t high = c->page_count - 1;
+  while (low < high) {
+    const size_t middle = high - (high - low) / 2;
+    if (c->starts[middle] <= row) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/* How many of the ascending offsets are below `end`. */
+static size_t count_below(const uint32_t *rows, size_t count, uint64_t end) {
+  size_t low = 0;
+  size_t high = count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (rows[middle] < end) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* What is read: count rows from first on, or those at the offsets. */
+typedef struct request {
+  uint64_t first;
+  uint64_t count;
+  const uint32_t *rows;
+  size_t selected;
+} request;
+
+/* The part of a request, from its `done`-th row on, that lies in the page of its next row. */
+static wanted part_in_page(const column_state *c, const request *q, size_t done, size_t *ret_page) {
+  const uint64_t row = q->first + (q->rows != NULL ? q->rows[done] : done);
+  const size_t number = page_of(c, row);
+  const uint64_t start = c->starts[number];
+  const uint64_t end = c->starts[number + 1];
+  *ret_page = number;
+  if (q->rows == NULL) {
+    return (wanted){.first = (size_t)(row - start),
+                    .count = (size_t)u64_min(end - row, q->count - done)};
+  }
+  return wanted_simplify(
+      (wanted){.rows = q->rows + done,
+               .count = count_below(q->rows + done, q->selected - done, end - q->first),
+               .base = (uint32_t)(start - q->first)});
+}
+
+static size_t request_rows(const request *q) {
+  return q->rows != NULL ? q->selected : (size_t)q->count;
+}
+
+static glv_status check_request(const file_reader *r, const request *q, glv_error *err) {
+  bool ok = range_within(q->first, q->count, r->rows);
+  for (size_t i = 0; ok && q->rows != NULL && i < q->selected; i++) {
+    ok = q->rows[i] < q->count && (i == 0 || q->rows[i - 1] < q->rows[i]);
+  }
+  if (!ok) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "rows that file '%s' does not have, or not in order",
+                r->name);
+  }
+  return GLV_OK;
+}
+
+/* Say where it happened; errors of memory and storage say enough. */
+static glv_status name_place(const file_reader *r, const field *f, glv_status status,
+                             glv_error *err) {
+  if (status == GLV_E_CORRUPT || status == GLV_E_UNSUPPORTED) {
+    return error_prefix(err, status, "file '%s', column '%s' of type %s: ", r->name, f->name,
+                        TYPE_TEXT(f->type));
+  }
+  return status;
+}
+
+/* ---- leaves ---- */
+
+static bool is_null_page(const page *p) {
+  return p->kind == PAGE_CONSTANT && p->constant.all_null && p->levels.path.layer_count == 1;
+}
+
+/* Do the layers of a page agree with the type of the leaf? */
+static glv_status check_page(const page *p, const leaf_path *path, glv_error *err) {
+  const leaf_path *own = &p->levels.path;
+  uint64_t items = 0;
+  if (own->layer_count != path->layer_count || own->lists != path->lists) {
+    return FAIL(err, GLV_E_CORRUPT, "a page with %u layers for a type with %u, or of another kind",
+                own->layer_count, path->layer_count);
+  }
+  if (path->lists == 0 && p->items != ITEMS_ANY &&
+      (!u64_mul(p->rows, path->per_slot, &items) || p->items != items || items > UINT32_MAX)) {
+    return FAIL(err, GLV_E_CORRUPT, "a page of %llu rows holds %llu values",
+                (unsigned long long)p->rows, (unsigned long long)p->items);
+  }
+  return GLV_OK;
+}
+
+/* From rows to entries when a row is several of them. */
+static glv_status to_entries(decoder *d, const leaf_path *path, wanted *w, glv_error *err) {
+  const size_t n = path->per_slot;
+  size_t count = 0;
+  size_t last = 0;
+  if (n == 1 || w->count == 0) {
+    return GLV_OK;
+  }
+  if (!size_mul(w->count, n, &count) || !size_mul(wanted_row(w, w->count - 1) + 1, n, &last) ||
+      last > UINT32_MAX) {
+    return FAIL(err, GLV_E_LIMIT, "rows of %zu items are too many for one page", n);
+  }
+  if (w->rows == NULL) {
+    *w = (wanted){.first = w->first * n, .count = count};
+    return GLV_OK;
+  }
+  TRY(decoder_reserve(d, &d->rows, count * sizeof(uint32_t), err));
+  uint32_t *entries = (uint32_t *)(void *)d->rows.data;
+  for (size_t i = 0; i < w->count; i++) {
+    for (size_t k = 0; k < n; k++) {
+      entries[i * n + k] = (uint32_t)(wanted_row(w, i) * n + k);
+    }
+  }
+  *w = (wanted){.rows = entries, .count = count};
+  return GLV_OK;
+}
+
+/* Rows of which the whole field is null, whatever is inside of it. */
+static glv_status add_nulls(const leaf_path *path, size_t rows, sink *s, glv_error *err) {
+  const uint16_t code = (uint16_t)path_null_code(path, path->layer_count - 1);
+  const uint16_t rep = (uint16_t)path_lists_below(path, path->layer_count);
+  if (path->lists != 0) {
+    TRY(level_list_reserve(s->levels, rows, err));
+    for (size_t i = 0; i < rows; i++) {
+      s->levels->rep[s->levels->count + i] = rep;
+    }
+    return level_list_repeat(s->levels, code, rows, err);
+  }
+  TRY(sink_null_rows(s, rows * path->per_slot, err));
+  TRY(sink_zeros(s, rows * path->per_slot, err));
+  sink_advance(s, rows * path->per_slot);
+  return GLV_OK;
+}
+
+static glv_status read_page(decoder *d, const page *p, const leaf_path *path, wanted w, sink *s,
+                            glv_error *err) {
+  if (is_null_page(p) && path->layer_count > 1) {
+    return add_nulls(path, w.count, s, err);
+  }
+  TRY(check_page(p, path, err));
+  TRY(to_entries(d, path, &w, err));
+  TRY(page_read(d, p, &w, s, err));
+  if (s->levels != NULL && path->lists == 0) { /* without a stream all levels are 0 */
+    return level_list_repeat(s->levels, 0, s->filled - s->levels->count, err);
+  }
+  return GLV_OK;
+}
+
+static glv_status read_rows(file_reader *r, uint32_t column, const request *q,
+                            const leaf_path *path, sink *s, glv_error *err) {
+  CLEANUP(decoder_dispose) decoder d = {.env = r->env, .file = r->file};
+  column_state *c = NULL;
+  TRY(reader_column(r, column, &c, err));
+  const size_t total = request_rows(q);
+  for (size_t done = 0; done < total;) {
+    size_t number = 0;
+    const wanted w = part_in_page(c, q, done, &number);
+    CLEANUP(page_cleanup) page *p = NULL;
+    TRY(reader_page(r, &d, c, number, &p, err));
+    TRY(read_page(&d, p, path, w, s, err));
+    done += w.count;
+  }
+  return GLV_OK;
+}
+
+static const leaf_path plain_path = {.layer_count = 1, .per_slot = 1};
+
+/* A leaf that stands alone. */
+static glv_status read_plain(file_reader *r, const field_place *place, const request *q, array *ret,
+                             glv_error *err) {
+  CLEANUP(sink_dispose) sink s;
+  TRY(sink_init(&s, r->env, place->field, request_rows(q), err));
+  TRY(read_rows(r, place->column, q, &plain_path, &s, err));
+  return sink_finish(&s, ret, err);
+}
+
+static glv_status read_leaf(file_reader *r, leaf_data *l, const request *q, glv_error *err) {
+  size_t values = 0;
+  CLEANUP(sink_dispose) sink s = {0};
+  l->levels = (level_list){.env = r->env, .has_rep = l->path.lists != 0};
+  if (!size_mul(request_rows(q), l->path.per_slot, &values)) {
+    return error_nomem(err, SIZE_MAX);
+  }
+  TRY(sink_init(&s, r->env, l->place->field, values, err));
+  s.levels = &l->levels;
+  TRY(read_rows(r, l->place->column, q, &l->path, &s, err));
+  return sink_finish(&s, &l->values, err);
+}
+
+/* ---- nested fields ---- */
+
+/* The leaves of a field that are read. */
+typedef struct leaf_set {
+  glv_env *env;
+  leaf_data *leaves;
+  size_t count;
+  size_t capacity;
+} leaf_set;
+
+static void leaf_set_dispose(leaf_set *set) {
+  for (size_t i = 0; i < set->count; i++) {
+    level_list_dispose(&set->leaves[i].levels);
+    array_unref(&set->leaves[i].values);
+  }
+  mem_free(set->env, set->leaves);
+}
+
+/* The layers above a place, the outermost first. */
+typedef struct way {
+  unsigned depth;
+  uint64_t lists; /* bit i: the i-th layer is a list */
+  size_t per_slot;
+} way;
+
+static glv_status step(const field_place *place, way *w, glv_error *err) {
+  const type *t = place->field->type;
+  const bool is_list = t->kind == TYPE_LIST || t->kind == TYPE_LARGE_LIST || t->kind == TYPE_MAP;
+  w->lists |= (uint64_t)is_list << w->depth;
+  if (++w->depth >= LEVEL_LAYERS) {
+    return FAIL(err, GLV_E_LIMIT, "the type is nested deeper than %d levels", LEVEL_LAYERS);
+  }
+  if (t->kind == TYPE_FIXED_SIZE_LIST &&
+      (t->width < 1 || !size_mul(w->per_slot, (size_t)t->width, &w->per_slot))) {
+    return FAIL(err, GLV_E_UNSUPPORTED, "lists of %d structs are not supported", (int)t->width);
+  }
+  if (w->lists != 0 && w->per_slot != 1) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "fixed_size_lists of structs inside or around lists are not supported");
+  }
+  return GLV_OK;
+}
+
+static glv_status add_leaf(leaf_set *set, const field_place *place, const way *w, glv_error *err) {
+  TRY(vec_reserve(set->env, &set->leaves, &set->capacity, set->count + 1, sizeof *set->leaves,
+                  err));
+  leaf_path path = {.layer_count = w->depth + 1, .per_slot = w->per_slot};
+  for (unsigned i = 0; i < w->depth; i++) {
+    path.lists |= ((w->lists >> i) & 1) << (w->depth - i);
+  }
+  set->leaves[set->count++] = (leaf_data){.place = place, .path = path};
+  return GLV_OK;
+}
+
+/* The first leaf below a place that has a column, if any, tells of the structure of what is wanted
+ * but not there. */
+static glv_status add_any(leaf_set *set, const field_place *place, way w, glv_error *err) {
+  if (place->child_count == 0) {
+    return place->column != COLUMN_NONE ? add_leaf(set, place, &w, err) : GLV_OK;
+  }
+  const size_t before = set->count;
+  TRY(step(place, &w, err));
+  for (size_t i = 0; i < place->child_count && set->count == before; i++) {
+    TRY(add_any(set, &place->children[i], w, err));
+  }
+  return GLV_OK;
+}
+
+static glv_status add_wanted(leaf_set *set, const field_place *place, way w, glv_error *err) {
+  if (!place->is_wanted) {
+    return GLV_OK;
+  }
+  if (place->child_count == 0) {
+    return place->column != COLUMN_NONE ? add_leaf(set, place, &w, err) : GLV_OK;
+  }
+  const size_t before = set->count;
+  const way here = w;
+  TRY(step(place, &w, err));
+  for (size_t i = 0; i < place->child_count; i++) { /* at most LIMIT_TYPE_DEPTH deep */
+    TRY(add_wanted(set, &place->children[i], w, err));
+  }
+  return set->count == before ? add_any(set, place, here, err) : GLV_OK;
+}
+
+static glv_status read_nested(file_reader *r, const field_place *place, const request *q,
+                              array *ret, glv_error *err) {
+  CLEANUP(leaf_set_dispose) leaf_set set = {.env = r->env};
+  TRY(add_wanted(&set, place, (way){.per_slot = 1}, err));
+  for (size_t i = 0; i < set.count; i++) {
+    TRY(read_leaf(r, &set.leaves[i], q, err));
+  }
+  return assemble(r->env, place, set.leaves, set.count, request_rows(q), ret, err);
+}
+
+glv_status file_reader_read_field(file_reader *r, const field_place *place, uint64_t first,
+                                  uint64_t count, const uint32_t *rows, size_t selected, array *ret,
+                                  glv_error *err) {
+  const request q = {first, count, rows, selected};
+  TRY(check_request(r, &q, err));
+  if (r->footer.version == FORMAT_2_0) {
+    return old_read_field(r, place, first, count, rows, selected, ret, err);
+  }
+  const bool is_plain = place->child_count == 0 && place->is_wanted && place->column != COLUMN_NONE;
+  const glv_status status =
+      is_plain ? read_plain(r, place, &q, ret, err) : read_nested(r, place, &q, ret, err);
+  return status == GLV_OK ? status : name_place(r, place->field, status, err);
+}
+
+glv_status file_reader_read(file_reader *r, uint32_t column, const field *f, uint64_t first,
+                            uint64_t count, const uint32_t *rows, size_t selected, array *ret,
+                            glv_error *err) {
+  field_place places[LIMIT_TYPE_DEPTH];
+  size_t depth = 0;
+  places[0] = (field_place){.field = f, .column = COLUMN_NONE, .is_wanted = true};
+  while (f->type != NULL && (f->type->kind == TYPE_LIST || f->type->kind == TYPE_LARGE_LIST) &&
+         depth + 1 < LIMIT_TYPE_DEPTH) {
+    f = &f->type->children[0];
+    places[depth].children = &places[depth + 1];
+    places[depth].child_count = 1;
+    places[++depth] = (field_place){.field = f, .column = COLUMN_NONE, .is_wanted = true};
+  }
+  places[depth].column = column;
+  return file_reader_read_field(r, &places[0], first, count, rows, selected, ret, err);
+}
