@@ -273,17 +273,24 @@ GLV_API GLV_CHECKED glv_status glv_table_take(glv_table *table, const uint64_t *
                                               struct ArrowArrayStream *ret, glv_error *err);
 
 /**
- * Run an ad-hoc query: SELECT items | * | count(*) FROM table [WHERE predicate] [ORDER BY column
- * [ASC | DESC] [NULLS FIRST | LAST], ...] [LIMIT n] [OFFSET n]. "x" names a column. ORDER BY holds
- * the result in memory.
+ * Run an ad-hoc query: SELECT items | * FROM table [WHERE predicate] [GROUP BY key, ...] [ORDER BY
+ * column [ASC | DESC] [NULLS FIRST | LAST], ...] [LIMIT n] [OFFSET n]. "x" names a column. ORDER BY
+ * holds the result in memory.
+ *
+ * With GROUP BY, or an aggregate among the items, there is one row per group of equal keys (one in
+ * all without GROUP BY), in the order in which the groups first occur. Keys are expressions, names
+ * of items or their positions; items are made of keys, aggregates and constants. Words that are not
+ * in quotes or backticks stand for names in lower case there. Groups and the values of array_agg,
+ * string_agg, median and percentile_cont are held in memory, and the first batch takes as long as
+ * reading the rows.
  *
  * @param conn    the connection.
  * @param sql     the statement.
  * @param options NULL, or flags GLV_SQL_STRICT, cancel.
  * @param ret     the rows; released by the caller.
  * @param err     NULL, or filled on failure.
- * Errors: GLV_E_SQL_PARSE, GLV_E_SQL_PLAN, GLV_E_TABLE_NOT_FOUND; as glv_table_scan. Thread class:
- * T; the stream S.
+ * Errors: GLV_E_SQL_PARSE, GLV_E_SQL_PLAN, GLV_E_TABLE_NOT_FOUND; as glv_table_scan; from the
+ * stream GLV_E_LIMIT for more than 2^32 - 2 groups. Thread class: T; the stream S.
  */
 GLV_API GLV_CHECKED glv_status glv_query(glv_conn *conn, const char *sql,
                                          const glv_call_options *options,

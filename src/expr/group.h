@@ -33,10 +33,6 @@ typedef struct group_query {
 
 typedef struct group_plan group_plan; /* immutable; used by any number of runs at once */
 
-/** Whether an expression calls an aggregate anywhere outside a window, so that it makes a query a
- * grouped one. Errors: GLV_E_SQL_PARSE, GLV_E_LIMIT, GLV_E_NOMEM. */
-glv_status group_has_aggregate(glv_env *env, str expression, bool *ret, glv_error *err);
-
 /**
  * Plan a grouped query. Words in `"` are identifiers whatever the flags say; unquoted ones are
  * taken in lower case.

@@ -34,6 +34,8 @@ struct group_scope {
   bool has_nested;         /* an aggregate was found there */
 };
 
+/** Whether an expression calls an aggregate outside of a window. */
+bool ast_calls_aggregate(const ast *a);
 /** An aggregate call as a column behind those of the scope. */
 glv_status plan_aggregate(planner *p, const aggregate_function *f, const char *name, const ast *a,
                           const node **ret, glv_error *err);

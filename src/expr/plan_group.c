@@ -480,7 +480,7 @@ glv_status group_plan_new(glv_env *env, const expr_scope *scope, const group_que
 
 /* ---- which expressions have aggregates ---- */
 
-static bool calls_aggregate(const ast *a) {
+static bool is_aggregate_call(const ast *a) {
   if (a->kind != AST_CALL || a->name_count != 1 || a->call->over || a->names[0].text.size > 64) {
     return false;
   }
@@ -490,13 +490,13 @@ static bool calls_aggregate(const ast *a) {
 }
 
 /* The depth of everything but left operands is limited by the parser. */
-static bool ast_has_aggregate(const ast *a) {
+bool ast_calls_aggregate(const ast *a) {
   for (;;) {
-    if (calls_aggregate(a)) {
+    if (is_aggregate_call(a)) {
       return true;
     }
     for (uint32_t i = 1; i < a->child_count; i++) {
-      if (a->child[i] != NULL && ast_has_aggregate(a->child[i])) {
+      if (a->child[i] != NULL && ast_calls_aggregate(a->child[i])) {
         return true;
       }
     }
@@ -505,14 +505,4 @@ static bool ast_has_aggregate(const ast *a) {
     }
     a = a->child[0];
   }
-}
-
-glv_status group_has_aggregate(glv_env *env, str expression, bool *ret, glv_error *err) {
-  CLEANUP(arena_dispose) arena a;
-  arena_init(&a, env);
-  const ast *root = NULL;
-  TRY(ast_parse(&a, expression, EXPR_DQUOTE_IDENTIFIER | AST_PARSE_AGGREGATES, LIMIT_SQL_DEPTH,
-                &root, err));
-  *ret = ast_has_aggregate(root);
-  return GLV_OK;
 }

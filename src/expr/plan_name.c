@@ -71,6 +71,13 @@ static glv_status missing(const planner *p, str name, glv_error *err) {
   if ((p->flags & EXPR_VIEW) != 0) {
     return FAIL(err, GLV_E_SQL_PLAN, "unknown column '%.*s'", STR_ARG(name));
   }
+  const size_t folded = p->group != NULL ? find_column(p, name, true) : SIZE_MAX;
+  if (folded != SIZE_MAX) {
+    return FAIL(err, GLV_E_SQL_PLAN,
+                "Schema error: No field named %.*s: a grouped query takes bare words in lower "
+                "case; write `%s`",
+                STR_ARG(name), p->schema->fields[folded].name);
+  }
   return FAIL(err, GLV_E_SQL_PLAN, "Schema error: No field named %.*s.", STR_ARG(name));
 }
 

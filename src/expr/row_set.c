@@ -274,8 +274,11 @@ static uint64_t mix(uint64_t word) {
 static size_t row_begin(const row_set *s, size_t row) { return row == 0 ? 0 : s->ends[row - 1]; }
 
 static uint64_t row_hash(const row_set *s, size_t row) {
+  if (s->has_words) {
+    return mix(s->words[row]);
+  }
   const size_t begin = row_begin(s, row);
-  return s->has_words ? mix(s->words[row]) : hash_bytes(s->bytes + begin, s->ends[row] - begin);
+  return hash_bytes(s->bytes + begin, s->ends[row] - begin);
 }
 
 static uint64_t slot_of(uint64_t hash, size_t row) {

@@ -265,27 +265,10 @@ static glv_status from(struct view *v, glv_error *err) {
 /* ---- the clauses behind FROM ---- */
 
 static glv_status group_by(struct view *v, glv_error *err) {
-  parser *p = &v->p;
-  if (!parser_accept(p, KW_GROUP)) {
-    return GLV_OK;
-  }
-  TRY(parser_expect(p, KW_BY, "BY after GROUP", err));
-  const bool is_set =
-      (parser_at(p, KW_ROLLUP) || parser_at(p, KW_CUBE)) && token_is_char(&p->at.next, '(');
-  const bool is_sets = parser_at(p, KW_GROUPING) && token_is(&p->at.next, KW_SETS);
-  if (parser_at(p, KW_ALL) || is_set || is_sets) {
-    return parser_fail(p, &p->at.tok, err, "a view groups by a plain `GROUP BY expr, ...` list");
-  }
-  do {
-    const ast *key;
-    TRY(parser_expression(p, PREC_NONE, &key, err));
-    TRY(parser_push(p, &v->groups, key, err));
-  } while (parser_accept_char(p, ','));
-  if (parser_at(p, KW_WITH)) {
-    return parser_fail(p, &p->at.tok, err, "a view groups by a plain `GROUP BY expr, ...` list");
-  }
-  v->s->is_grouped = true;
-  return GLV_OK;
+  TRY(select_group_by(&v->p, "a view groups by a plain `GROUP BY expr, ...` list", &v->groups,
+                      err));
+  v->s->is_grouped = v->groups.count != 0;
+  return select_set_groups(&v->p, &v->groups, v->s, err);
 }
 
 static glv_status limit_number(struct view *v, glv_error *err) {

@@ -25,7 +25,7 @@ typedef struct select_order {
 /** A parsed statement; everything lives in the arena it was parsed into. */
 typedef struct select_statement {
   bool star;       /* SELECT * */
-  bool count_star; /* SELECT count(*): queries only */
+  bool count_star; /* SELECT count(*) without GROUP BY: queries only */
   const select_item *items;
   size_t item_count;
   const str *table; /* decoded parts, outermost first; the last is the table */
@@ -42,7 +42,9 @@ typedef struct select_statement {
   str unnest_alias;
   bool has_function; /* views: FROM t, fn(...) AS alias */
   str function_name;
-  bool is_grouped;       /* views: GROUP BY */
+  bool is_grouped;   /* has GROUP BY; queries also: an item calls an aggregate */
+  const str *groups; /* GROUP BY: slices of the source text */
+  size_t group_count;
   const char *canonical; /* views: the canonical text (15.3) */
 } select_statement;
 
@@ -54,8 +56,9 @@ typedef struct select_statement {
 glv_status select_parse_view(arena *a, str text, select_statement *ret, glv_error *err);
 
 /**
- * Parse an ad-hoc query: SELECT items | * | count(*) FROM table [WHERE] [ORDER BY column [ASC|DESC]
- * [NULLS FIRST|LAST], ...] [LIMIT n] [OFFSET n]. "x" is an identifier. Errors: GLV_E_SQL_PARSE.
+ * Parse an ad-hoc query: SELECT items | * FROM table [WHERE] [GROUP BY expr, ...] [ORDER BY column
+ * [ASC|DESC] [NULLS FIRST|LAST], ...] [LIMIT n] [OFFSET n]. "x" is an identifier. Errors:
+ * GLV_E_SQL_PARSE.
  */
 glv_status select_parse_query(arena *a, str text, select_statement *ret, glv_error *err);
 

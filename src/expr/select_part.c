@@ -1,6 +1,6 @@
 /*
  * The parts of SELECT statements that view definitions and queries have in common: items, aliases,
- * table names.
+ * table names, GROUP BY.
  *
  * An alias without AS may be any word that does not begin a clause.
  */
@@ -98,6 +98,39 @@ glv_status select_set_item(parser *p, const select_part *part, select_item *ret,
                        .expression = source,
                        .is_identifier = is_path && e->name_count == 1,
                        .name = last};
+  return GLV_OK;
+}
+
+glv_status select_group_by(parser *p, const char *refusal, node_list *ret, glv_error *err) {
+  if (!parser_accept(p, KW_GROUP)) {
+    return GLV_OK;
+  }
+  TRY(parser_expect(p, KW_BY, "BY after GROUP", err));
+  const bool is_set =
+      (parser_at(p, KW_ROLLUP) || parser_at(p, KW_CUBE)) && token_is_char(&p->at.next, '(');
+  const bool is_sets = parser_at(p, KW_GROUPING) && token_is(&p->at.next, KW_SETS);
+  if (parser_at(p, KW_ALL) || is_set || is_sets) {
+    return parser_fail(p, &p->at.tok, err, "%s", refusal);
+  }
+  do {
+    const ast *key;
+    TRY(parser_expression(p, PREC_NONE, &key, err));
+    TRY(parser_push(p, ret, key, err));
+  } while (parser_accept_char(p, ','));
+  return parser_at(p, KW_WITH) ? parser_fail(p, &p->at.tok, err, "%s", refusal) : GLV_OK;
+}
+
+glv_status select_set_groups(parser *p, const node_list *groups, select_statement *ret,
+                             glv_error *err) {
+  str *texts = ARENA_ARRAY(p->a, str, groups->count);
+  if (texts == NULL) {
+    return error_nomem(err, groups->count * sizeof *texts);
+  }
+  for (size_t i = 0; i < groups->count; i++) {
+    texts[i] = ast_source(groups->items[i], p->text);
+  }
+  ret->groups = texts;
+  ret->group_count = groups->count;
   return GLV_OK;
 }
 

@@ -24,6 +24,13 @@ glv_status select_set_table(parser *p, const ast_name *names, uint32_t count, se
                             glv_error *err);
 /** Items of a statement from its parsed parts; an item without a name must be a path. */
 glv_status select_set_item(parser *p, const select_part *part, select_item *ret, glv_error *err);
+/**
+ * GROUP BY expr, ..., if it stands here. Everything but a plain list is refused with that phrase.
+ */
+glv_status select_group_by(parser *p, const char *refusal, node_list *ret, glv_error *err);
+/** The texts of the keys into a statement. */
+glv_status select_set_groups(parser *p, const node_list *groups, select_statement *ret,
+                             glv_error *err);
 /** The current token is a word that begins or joins a clause, so that it cannot be a name. */
 bool select_at_clause(const parser *p);
 /** The canonical text of an item: bare when it is a path that ends in its output. */

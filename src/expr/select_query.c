@@ -1,11 +1,13 @@
 /*
- * Ad-hoc queries: SELECT items | * | count(*) FROM table [WHERE] [ORDER BY] [LIMIT] [OFFSET].
+ * Ad-hoc queries: SELECT items | * FROM table [WHERE] [GROUP BY] [ORDER BY] [LIMIT] [OFFSET].
  *
  * A computed item without alias is named by its own text. Nulls come last in ascending order and
- * first in descending order unless the query says otherwise.
+ * first in descending order unless the query says otherwise. A query with an aggregate is a grouped
+ * one, with or without GROUP BY, but for count(*) alone, which is counted without reading rows.
  */
 #include "base/limits.h"
 #include "expr/expr.h"
+#include "expr/group_private.h"
 #include "expr/select_private.h"
 
 struct query {
@@ -20,7 +22,8 @@ static bool is_count_star(const ast *e) {
   return e->kind == AST_CALL && e->name_count == 1 &&
          str_equal_ascii_case(e->names[0].text, STR("count")) && e->child_count == 1 &&
          e->child[0]->kind == AST_WILDCARD && e->child[0]->name_count == 0 && !e->call->distinct &&
-         !e->call->over && !e->call->ignore_nulls && !e->call->respect_nulls;
+         e->call->filter == NULL && !e->call->over && !e->call->ignore_nulls &&
+         !e->call->respect_nulls;
 }
 
 static glv_status item(struct query *q, glv_error *err) {
@@ -33,10 +36,11 @@ static glv_status item(struct query *q, glv_error *err) {
     q->s->star = true;
     return is_first ? GLV_OK : parser_fail(p, &first, err, "`*` must be the only column selected");
   }
-  if (q->s->star || q->s->count_star) {
-    return parser_fail(p, &first, err, "`*` and `count(*)` must be the only column selected");
+  if (q->s->star) {
+    return parser_fail(p, &first, err, "`*` must be the only column selected");
   }
   q->s->count_star = is_first && is_count_star(part.expression);
+  q->s->is_grouped = q->s->is_grouped || ast_calls_aggregate(part.expression);
   const bool named_by_text = !part.has_alias && part.expression->kind != AST_COLUMN;
   if (named_by_text) {
     part.has_alias = true;
@@ -61,6 +65,19 @@ static glv_status table(struct query *q, glv_error *err) {
   TRY(parser_expect(p, KW_FROM, "FROM", err));
   TRY(select_table(p, &names, &count, err));
   return select_set_table(p, names, count, q->s, err);
+}
+
+static glv_status group_by(struct query *q, glv_error *err) {
+  node_list groups = {NULL, 0};
+  TRY(select_group_by(&q->p, "GROUP BY takes a plain list: `GROUP BY expr, ...`", &groups, err));
+  TRY(select_set_groups(&q->p, &groups, q->s, err));
+  if (groups.count != 0 && q->s->star) {
+    return parser_fail(&q->p, &q->p.at.tok, err,
+                       "a grouped query selects its keys and aggregates, not `*`");
+  }
+  q->s->is_grouped = (q->s->is_grouped || groups.count != 0);
+  q->s->count_star = q->s->count_star && groups.count == 0;
+  return GLV_OK;
 }
 
 static glv_status order_key(struct query *q, glv_error *err) {
@@ -129,8 +146,8 @@ static glv_status window(struct query *q, glv_error *err) {
 static glv_status refuse(const parser *p, glv_error *err) {
   const str word = token_source(&p->at.lex, &p->at.tok);
   return parser_fail(p, &p->at.tok, err,
-                     "a query is `SELECT columns FROM table [WHERE predicate] [ORDER BY column, "
-                     "...] [LIMIT n] [OFFSET n]`; %.*s is not part of it",
+                     "a query is `SELECT columns FROM table [WHERE predicate] [GROUP BY expr, ...] "
+                     "[ORDER BY column, ...] [LIMIT n] [OFFSET n]`; %.*s is not part of it",
                      STR_ARG(word));
 }
 
@@ -147,6 +164,7 @@ static glv_status parse_query(struct query *q, glv_error *err) {
     TRY(parser_expression(p, PREC_NONE, &filter, err));
     q->s->filter = ast_source(filter, p->text);
   }
+  TRY(group_by(q, err));
   TRY(order_by(q, err));
   TRY(window(q, err));
   while (parser_accept_char(p, ';')) {
@@ -160,7 +178,8 @@ static glv_status parse_query(struct query *q, glv_error *err) {
 glv_status select_parse_query(arena *a, str text, select_statement *ret, glv_error *err) {
   select_statement s = {0};
   struct query q = {.s = &s};
-  TRY(parser_init(&q.p, a, text, EXPR_DQUOTE_IDENTIFIER, LIMIT_SQL_DEPTH, err));
+  TRY(parser_init(&q.p, a, text, EXPR_DQUOTE_IDENTIFIER | AST_PARSE_AGGREGATES, LIMIT_SQL_DEPTH,
+                  err));
   TRY(parse_query(&q, err));
   *ret = s;
   return GLV_OK;

@@ -8,9 +8,8 @@
 #include "arrow/builder.h"
 #include "arrow/cdata.h"
 #include "expr/expr.h"
-#include "expr/select.h"
 #include "expr/sort.h"
-#include "local/local_private.h"
+#include "local/query_private.h"
 #include "table/scan.h"
 
 /* ---- scanning ---- */
@@ -88,21 +87,24 @@ static glv_status make_columns(const select_statement *s, const table_snapshot *
   return GLV_OK;
 }
 
+/* The filter as it is planned. */
+static glv_status filter_of(const select_statement *s, arena *a, str *ret, glv_error *err) {
+  *ret = (str){NULL, 0};
+  return s->filter.size > 0 ? requoted(a, s->filter, ret, err) : GLV_OK;
+}
+
 static glv_status start_scan(const select_statement *s, const table_snapshot *t,
                              const glv_call_options *options, arena *a, size_t *ret_outputs,
                              batch_reader *ret, glv_error *err) {
   scan_column *columns = NULL;
   size_t count = 0;
-  TRY(check_outputs(s, a, err));
   TRY(s->star ? table_check_supported(t, err) : GLV_OK);
   TRY(make_columns(s, t, a, &columns, &count, ret_outputs, err));
   scan_options scan = {.columns = columns,
                        .column_count = count,
                        .expr_flags = local_expr_flags(options->flags),
                        .cancel = options->cancel};
-  if (s->filter.size > 0) {
-    TRY(requoted(a, s->filter, &scan.filter, err));
-  }
+  TRY(filter_of(s, a, &scan.filter, err));
   if (s->order_count == 0) {
     scan.has_limit = s->has_limit;
     scan.limit = s->limit;
@@ -136,10 +138,8 @@ static glv_status one_number(arena *a, str name, uint64_t number, batch_reader *
 static glv_status count_rows(const select_statement *s, const table_snapshot *t,
                              const glv_call_options *options, arena *a, batch_reader *ret,
                              glv_error *err) {
-  str filter = {NULL, 0};
-  if (s->filter.size > 0) {
-    TRY(requoted(a, s->filter, &filter, err));
-  }
+  str filter;
+  TRY(filter_of(s, a, &filter, err));
   uint64_t count = 0;
   const glv_status status =
       table_count(t, filter, local_expr_flags(options->flags), options->cancel, &count, err);
@@ -229,6 +229,35 @@ static glv_status open_table(local_conn *conn, const select_statement *s, arena 
   return local_table_find(conn, (glv_id){parts, s->table_parts}, 0, a, &at, ret, err);
 }
 
+static glv_status run_plain(const select_statement *s, const table_snapshot *t,
+                            const glv_call_options *options, arena *a, batch_reader *ret,
+                            glv_error *err) {
+  size_t outputs = 0;
+  CLEANUP(batch_reader_dispose) batch_reader rows = {0};
+  TRY(start_scan(s, t, options, a, &outputs, &rows, err));
+  if (s->order_count != 0) {
+    return sorted(s, a, &rows, outputs, ret, err);
+  }
+  *ret = rows;
+  rows = (batch_reader){0};
+  return GLV_OK;
+}
+
+static glv_status run_grouped(const select_statement *s, const table_snapshot *t,
+                              const glv_call_options *options, arena *a, batch_reader *ret,
+                              glv_error *err) {
+  str filter;
+  CLEANUP(batch_reader_dispose) batch_reader rows = {0};
+  TRY(filter_of(s, a, &filter, err));
+  TRY(query_grouped(s, t, filter, options, a, &rows, err));
+  if (s->order_count != 0 || s->has_limit || s->has_offset) {
+    return sorted(s, a, &rows, s->item_count, ret, err);
+  }
+  *ret = rows;
+  rows = (batch_reader){0};
+  return GLV_OK;
+}
+
 glv_status local_query(glv_conn *conn, const char *sql, const glv_call_options *options,
                        batch_reader *ret, glv_error *err) {
   CLEANUP(arena_dispose) arena a;
@@ -240,14 +269,7 @@ glv_status local_query(glv_conn *conn, const char *sql, const glv_call_options *
   if (s.count_star) {
     return count_rows(&s, t, options, &a, ret, err);
   }
-  size_t outputs = 0;
-  batch_reader scan;
-  TRY(start_scan(&s, t, options, &a, &outputs, &scan, err));
-  if (s.order_count == 0) {
-    *ret = scan;
-    return GLV_OK;
-  }
-  const glv_status status = sorted(&s, &a, &scan, outputs, ret, err);
-  batch_reader_dispose(&scan);
-  return status;
+  TRY(check_outputs(&s, &a, err));
+  return s.is_grouped ? run_grouped(&s, t, options, &a, ret, err)
+                      : run_plain(&s, t, options, &a, ret, err);
 }

@@ -91,6 +91,46 @@ def test_queries_with_one_name_twice(people):
     assert json.loads(people("query", f"SELECT count(*) AS {name} FROM ops.people ORDER BY {name}", "--json").out) == [{name: 3}]
 
 
+GROUPED = [
+    ("SELECT k, count(*) AS n, sum(x) AS s FROM t GROUP BY k", [{"k": "a", "n": 2, "s": 4}, {"k": "b", "n": 2, "s": 2}, {"k": None, "n": 1, "s": 9}]),
+    ("SELECT count(*), max(x) AS m FROM t", [{"count(*)": 5, "m": 9}]),
+    ("SELECT count(*) AS n FROM t WHERE x > 100", [{"n": 0}]),
+    ("SELECT sum(x) AS s FROM t WHERE x > 100", [{"s": None}]),
+    ("SELECT k FROM t WHERE x > 100 GROUP BY k", []),
+    ("SELECT k, avg(x) AS a FROM t GROUP BY 1 ORDER BY a DESC LIMIT 1 OFFSET 1", [{"k": "a", "a": 2.0}] ),
+    ("SELECT upper(k) AS u, array_agg(x ORDER BY x DESC) AS xs FROM t WHERE k IS NOT NULL GROUP BY u", [{"u": "A", "xs": [3, 1]}, {"u": "B", "xs": [None, 2]}]),
+    ("SELECT count(DISTINCT k) + 1 AS n, string_agg(k, '-') AS all FROM t", [{"n": 3, "all": "a-b-a-b"}]),
+    ("SELECT count(*) FILTER (WHERE x > 1) AS n FROM t", [{"n": 3}]),
+    ("SELECT 'x' AS c, count(*) AS n FROM t GROUP BY c", [{"c": "x", "n": 5}]),
+    ('SELECT "k" FROM t GROUP BY "k" ORDER BY k NULLS FIRST LIMIT 1', [{"k": None}]),
+]
+
+
+def test_grouped_queries(run):
+    run("table", "import", "t", "-", "--format", "csv", stdin="k,x\na,1\nb,2\na,3\nb,NA\nNA,9\n")
+    for sql, rows in GROUPED:
+        got = run("query", sql, "--json")
+        assert got.code == 0, (sql, got.err)
+        assert json.loads(got.out) == rows, sql
+
+
+@pytest.mark.parametrize("sql, phrase", [
+    ("SELECT k, x FROM t GROUP BY k", 'column "x" is neither'),
+    ("SELECT * FROM t GROUP BY k", "selects its keys and aggregates"),
+    ("SELECT k FROM t GROUP BY ROLLUP (k)", "GROUP BY takes a plain list"),
+    ("SELECT k FROM t GROUP BY k HAVING count(*) > 1", "is not part of it"),
+    ("SELECT k FROM t GROUP BY k ORDER BY x", "select it, too"),
+    ("SELECT count(*) FROM t GROUP BY 1", "not allowed in GROUP BY"),
+    ("SELECT rank() OVER () AS r, count(*) FROM t", "Window functions"),
+    ("SELECT sum(k) FROM t", "sum"),
+    ("SELECT sum(max(x)) FROM t", "argument of another"),
+])
+def test_grouped_queries_that_are_refused(run, sql, phrase):
+    run("table", "import", "t", "-", "--format", "csv", stdin="k,x\na,1\n")
+    got = run("query", sql)
+    assert got.code == 1 and phrase in got.err, got.err
+
+
 def test_null_order_is_that_of_datafusion(run):
     run("table", "import", "t", "-", "--format", "csv", stdin="id,x\n1,b\n2,NA\n3,a\n")
     for order, ids in (("x", [3, 1, 2]), ("x DESC", [2, 1, 3]), ("x NULLS FIRST", [2, 3, 1]), ("x DESC NULLS LAST", [1, 3, 2]), ("x, x DESC", [3, 1, 2])):

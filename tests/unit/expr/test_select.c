@@ -153,6 +153,22 @@ static void test_query_forms(void **state) {
   assert_false(query(f, "select a from t limit all").has_limit);
 }
 
+static void test_query_groups(void **state) {
+  fixture *f = *state;
+  const select_statement g = query(f, "select a, count(*) filter (where b) n from t where c "
+                                      "group by a, date_part('year', d) order by n limit 3");
+  assert_true(g.is_grouped);
+  assert_false(g.count_star);
+  assert_int_equal(g.group_count, 2);
+  assert_true(str_is(g.groups[0], "a"));
+  assert_true(str_is(g.groups[1], "date_part('year', d)"));
+  assert_true(str_is(g.items[1].expression, "count(*) filter (where b)"));
+  assert_true(query(f, "select max(a) + 1 as m from t").is_grouped);
+  assert_true(query(f, "select count(*), a from t").is_grouped);
+  assert_false(query(f, "select count(*) from t group by a").count_star);
+  assert_false(query(f, "select a from t").is_grouped);
+}
+
 static void test_query_refusals(void **state) {
   fixture *f = *state;
   static const char *const texts[] = {"",
@@ -161,12 +177,12 @@ static void test_query_refusals(void **state) {
                                       "SELECT a FROM",
                                       "SELECT FROM t",
                                       "DELETE FROM t",
-                                      "SELECT a FROM t GROUP BY a",
+                                      "SELECT * FROM t GROUP BY a",
                                       "SELECT a FROM t JOIN u",
                                       "SELECT a FROM t x",
                                       "SELECT *, a FROM t",
                                       "SELECT a, * FROM t",
-                                      "SELECT count(*), a FROM t",
+                                      "SELECT a FROM t GROUP BY",
                                       "SELECT t.* FROM t",
                                       "SELECT a FROM t LIMIT x",
                                       "SELECT a FROM t LIMIT 1.5",
@@ -179,6 +195,8 @@ static void test_query_refusals(void **state) {
                                       "SELECT a FROM t; SELECT b FROM t",
                                       "SELECT a FROM (SELECT 1)",
                                       "SELECT a FROM t HAVING a",
+                                      "SELECT a FROM t GROUP BY ROLLUP (a)",
+                                      "SELECT a FROM t GROUP BY ALL",
                                       "SELECT DISTINCT a FROM t"};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     select_statement s;
@@ -221,6 +239,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_view_shapes, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(test_view_refusals, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(test_query_parts, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_query_groups, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(test_query_forms, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(test_query_refusals, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(test_printing_a_view, fixture_setup, fixture_teardown),
