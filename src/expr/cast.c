@@ -103,7 +103,8 @@ static const unsigned targets[CAST_CLASSES] = {
     [CAST_INT64] = FROM_INTEGER | B(CAST_DATE) | B(CAST_TIME64),
     [CAST_FLOAT16] = B(CAST_BOOL) | NUMBERS | B(CAST_STRING) | TICKS,
     [CAST_FLOAT] = B(CAST_BOOL) | NUMBERS | B(CAST_DECIMAL) | B(CAST_STRING) | TICKS,
-    [CAST_DECIMAL] = INTEGERS | B(CAST_FLOAT) | B(CAST_DECIMAL) | B(CAST_STRING) | TICKS,
+    [CAST_DECIMAL] =
+        B(CAST_NULL) | INTEGERS | B(CAST_FLOAT) | B(CAST_DECIMAL) | B(CAST_STRING) | TICKS,
     [CAST_STRING] = B(CAST_BOOL) | NUMBERS | B(CAST_DECIMAL) | B(CAST_STRING) | BINARIES |
                     B(CAST_DATE) | TIMES | B(CAST_TIMESTAMP) | B(CAST_INTERVAL),
     [CAST_BINARY] = B(CAST_STRING) | BINARIES | B(CAST_FIXED_BINARY),
@@ -175,7 +176,7 @@ static glv_status cast_days(const cast_job *job, array *ret, glv_error *err) {
 static glv_status cast_differing(const cast_job *job, array *ret, glv_error *err) {
   const enum cast_class from = cast_class_of(job->from->type->kind);
   const enum cast_class to = cast_class_of(job->to->kind);
-  if (from == CAST_NULL) {
+  if (from == CAST_NULL || to == CAST_NULL) {
     return array_new_null(job->env, job->to, job->from->length, ret, err);
   }
   if (from == CAST_DICTIONARY) {

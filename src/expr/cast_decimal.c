@@ -39,7 +39,7 @@ bool cast_parse_decimal(str text, const type *to, void *ret_value) {
   int256 v = int256_of(0);
   int fraction = 0; /* digits of v behind the point */
   bool has_point = false;
-  bool has_digits = text.size == 0;
+  bool has_digits = to->scale > 0; /* then a text without any is 0 */
   bool rounded = false;
   for (; i < text.size; i++) {
     const char c = text.data[i];

@@ -190,6 +190,10 @@ static glv_status parse_values(const cast_job *job, temporal_parser *p, array *a
 glv_status cast_from_text(const cast_job *job, array *ret, glv_error *err) {
   CLEANUP(array_unref) array a = {0};
   CLEANUP(zone_cleanup) zone *z = NULL;
+  if (type_is_decimal(job->to->kind) && job->to->scale < 0 && job->from->length > 0) {
+    return FAIL(err, GLV_E_SQL_EXEC, "Cannot cast string to decimal with negative scale %d",
+                (int)job->to->scale);
+  }
   TRY(cast_zone_of(job->env, job->to, &z, err));
   CLEANUP(temporal_parser_dispose) temporal_parser p;
   temporal_parser_init(&p, job->env, z);

@@ -358,10 +358,10 @@ static bool widens(type_kind to, type_kind from) {
     return true;
   }
   if (to == TYPE_FLOAT64) {
-    return type_is_numeric(from) && from != TYPE_FLOAT16;
+    return type_is_numeric(from);
   }
   if (to == TYPE_FLOAT32) {
-    return type_is_integer(from);
+    return type_is_integer(from) || from == TYPE_FLOAT16;
   }
   if (to == TYPE_UTF8_VIEW) {
     return type_is_string(from);
@@ -398,8 +398,7 @@ const type *coerce_like(const type *l, const type *r) {
     return type_simple(TYPE_UTF8);
   }
   if (l_null || r_null) {
-    const type *t = l_null ? r : l;
-    return type_is_string(t->kind) ? t : NULL;
+    return l_null ? r : l; /* of whatever type: what is no string fails with rows */
   }
   if (type_is_binary(l->kind) != type_is_binary(r->kind)) {
     const bool known = type_is_string(l->kind) || type_is_string(r->kind);

@@ -273,6 +273,10 @@ glv_status eval_like(const eval *v, const node *n, const operand *left, const op
   bool is_scalar = false;
   const size_t rows = eval_rows(v, left, right, &is_scalar);
   CLEANUP(bool_writer_dispose) bool_writer w = {0};
+  if (!type_is_string(left->a.type->kind)) {
+    return FAIL(err, GLV_E_SQL_EXEC, "Invalid string operation: %s LIKE %s",
+                TYPE_TEXT(left->a.type), TYPE_TEXT(right->a.type));
+  }
   TRY(bool_writer_init(v->env, rows, false, &w, err));
   TRY(eval_validity(v->env, left, right, rows, &w.a, err));
   if (right->is_scalar && array_is_valid(&right->a, 0)) {

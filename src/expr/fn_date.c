@@ -107,7 +107,7 @@ static glv_status bind_to_char(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 2, 2, err));
   const type *t = b->arguments[0].type;
   if (!type_is_temporal(t->kind) || t->kind == TYPE_INTERVAL_MONTH_DAY_NANO) {
-    if (t->kind != TYPE_NULL && !type_is_string(t->kind)) {
+    if (t->kind != TYPE_NULL && !bind_is_text(t)) {
       return bind_refuse(b, 0, "Timestamp", err);
     }
     t = type_timestamp(b->arena, UNIT_NANO, "+00:00"); /* what a text becomes has a zone */

@@ -5,8 +5,8 @@
  * here, too; bins of months do not reach before the epoch, unless by whole seconds. A constant
  * whose bin cannot be computed is null. */
 #include "expr/chrono.h"
-#include "expr/function_private.h"
 #include "expr/interval.h"
+#include "expr/temporal_part.h"
 
 #define SECOND_NANOS INT64_C(1000000000)
 #define DAY_NANOS (DAY_SECONDS * SECOND_NANOS)
@@ -183,7 +183,7 @@ static bool is_exact(const function_binding *b) {
 /* Whether an argument may become a timestamp. */
 static bool is_moment(const type *t) {
   return t->kind == TYPE_TIMESTAMP || t->kind == TYPE_DATE32 || t->kind == TYPE_NULL ||
-         type_is_string(t->kind);
+         bind_is_text(t);
 }
 
 static glv_status bind_converted(function_binding *b, glv_error *err) {

@@ -295,8 +295,7 @@ static glv_status bind_value(function_binding *b, glv_error *err) {
   if (type_is_temporal(t->kind) || t->kind == TYPE_NULL) {
     return GLV_OK;
   }
-  const type *value = t->kind == TYPE_DICTIONARY ? t->children[0].type : t;
-  if (!type_is_string(value->kind)) {
+  if (!bind_is_text(t)) {
     return bind_refuse(b, 1, "Timestamp", err);
   }
   b->targets[1] = type_timestamp(b->arena, UNIT_NANO, NULL);

@@ -176,9 +176,8 @@ static glv_status bind_value(function_binding *b, glv_error *err) {
   if (t->kind == TYPE_TIMESTAMP || is_time(t)) {
     return GLV_OK;
   }
-  const type *value = t->kind == TYPE_DICTIONARY ? t->children[0].type : t;
   if (t->kind != TYPE_NULL && t->kind != TYPE_DATE32 && t->kind != TYPE_DATE64 &&
-      !type_is_string(value->kind)) {
+      !bind_is_text(t)) {
     return bind_refuse(b, 1, "Timestamp", err);
   }
   b->targets[1] = type_timestamp(b->arena, UNIT_NANO, NULL);

@@ -8,7 +8,7 @@
  * Argument types without a conversion are errors of the execution, not of the plan. */
 #include <math.h>
 
-#include "expr/cast.h"
+#include "expr/cast_private.h"
 #include "expr/chrono.h"
 #include "expr/function_private.h"
 
@@ -104,6 +104,21 @@ static int64_t saturate(double nanos) {
   return nanos <= -9223372036854775808.0 ? INT64_MIN : (int64_t)nanos;
 }
 
+/* Seconds times 10^-scale; what does not fit loses its upper bits. */
+static void timestamps_from_decimal(const operand *o, size_t rows, int64_t *values) {
+  const int digits = 9 - o->a.type->scale;
+  for (size_t i = 0; i < rows; i++) {
+    int256 v = cast_decimal_at(&o->a, operand_row(o, i));
+    int256 rest;
+    if (digits >= 0) {
+      (void)int256_scale_up(v, digits, &v); /* of 38 and at most 9 + 128 digits: may wrap, too */
+    } else {
+      (void)int256_div(v, int256_power10(-digits), &v, &rest);
+    }
+    values[i] = (int64_t)v.low;
+  }
+}
+
 static glv_status timestamps_from_number(const operand *o, size_t rows, int64_t *values,
                                          glv_error *err) {
   const bool is_float = o->a.type->kind == TYPE_FLOAT64;
@@ -159,6 +174,8 @@ static glv_status timestamps_from(const function_frame *f, const operand *argume
   TRY(kernel_begin(f->env, f->binding->result, o, 1, rows, &a, &values, err));
   if (type_is_string(kind)) {
     TRY(timestamps_from_text(f, arguments, rows, a.type->unit, values, err));
+  } else if (kind == TYPE_DECIMAL128) {
+    timestamps_from_decimal(o, rows, values);
   } else if (kind == TYPE_INT64 || kind == TYPE_FLOAT64) {
     TRY(timestamps_from_number(o, rows, values, err));
   } else if (rows > 0) {
@@ -188,7 +205,7 @@ static glv_status bind_unit(function_binding *b, time_unit unit, bool counts_sec
   }
   if (kind == TYPE_NULL || kind == TYPE_TIMESTAMP) {
     b->targets[0] = b->result;
-  } else if (type_is_numeric(kind) && counts_seconds) {
+  } else if (type_is_numeric(kind) && kind != TYPE_DECIMAL128 && counts_seconds) {
     TRY(bind_castable(b, 0, type_simple(type_is_integer(kind) ? TYPE_INT64 : TYPE_FLOAT64),
                       "Numeric", err));
   }

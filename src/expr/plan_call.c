@@ -126,6 +126,10 @@ static glv_status plan_first_valid(planner *p, const type *t, const node **argum
   return plan_finish(p, n, ret, err);
 }
 
+static bool is_bytes(const type *t) {
+  return type_is_binary(t->kind) || t->kind == TYPE_FIXED_SIZE_BINARY;
+}
+
 static glv_status plan_coalesce(planner *p, const char *name, const node **arguments, size_t count,
                                 const node **ret, glv_error *err) {
   if (count == 0) {
@@ -135,8 +139,8 @@ static glv_status plan_coalesce(planner *p, const char *name, const node **argum
   for (size_t i = 1; i < count; i++) {
     const type *joined = NULL;
     const type *next = arguments[i]->type;
-    TRY(coerce_union(p->arena, t, next, &joined, err));
-    const bool bytes = type_is_binary(t->kind) || type_is_binary(next->kind);
+    TRY(coerce_union(p->arena, next, t, &joined, err)); /* the zone of the last one counts */
+    const bool bytes = is_bytes(t) || is_bytes(next);
     if (joined == NULL || (bytes && !type_equal(t, next))) {
       return no_common_type(name, t, next, err);
     }
@@ -482,20 +486,19 @@ static glv_status case_operand(planner *p, const struct case_parts *c, glv_error
   return GLV_OK;
 }
 
-/* The ELSE that was not written has no say in the type. */
+/* Results are joined from ELSE on; one that was not written has no say in the type. */
 static glv_status case_results(planner *p, const struct case_parts *c, bool has_else,
                                const type **ret, glv_error *err) {
-  const type *t = c->child[c->first + 1]->type;
-  for (size_t i = 1; i < c->pairs + (has_else ? 1 : 0); i++) {
-    const bool last = i == c->pairs;
-    const type *then = c->child[last ? c->count - 1 : c->first + 2 * i + 1]->type;
+  const type *t = c->child[has_else ? c->count - 1 : c->first + 1]->type;
+  for (size_t i = has_else ? 0 : 1; i < c->pairs; i++) {
+    const type *then = c->child[c->first + 2 * i + 1]->type;
     const type *joined = NULL;
     TRY(coerce_branches(p->arena, t, then, &joined, err));
     if (joined == NULL) {
       return FAIL(err, GLV_E_SQL_PLAN,
                   "Failed to coerce then (%s) and else (%s) to common types in CASE WHEN "
                   "expression",
-                  TYPE_TEXT(t), TYPE_TEXT(then));
+                  TYPE_TEXT(then), TYPE_TEXT(t));
     }
     t = joined;
   }

@@ -348,8 +348,8 @@ static glv_status plan_unary(planner *p, const ast *a, place at, const node **re
     TRY(plan_condition(p, a->child[0], at, &x, err));
     return plan_not(p, x, ret, err);
   }
-  if (!type_is_numeric(x->type->kind) && x->type->kind != TYPE_NULL &&
-      !type_is_temporal(x->type->kind)) {
+  if (!type_is_numeric(x->type->kind) && x->type->kind != TYPE_TIMESTAMP &&
+      x->type->kind != TYPE_INTERVAL_MONTH_DAY_NANO) {
     return FAIL(err, GLV_E_SQL_PLAN,
                 "Unary operator '+' only supports numeric, interval and "
                 "timestamp types");

@@ -96,6 +96,11 @@ static void decimal_result(enum arithmetic_op op, const type *l, const type *r, 
 static glv_status decimal_operands(planner *p, const type *l, const type *r, const type **ret_l,
                                    const type **ret_r, glv_error *err) {
   const bool wide = l->kind == TYPE_DECIMAL256 || r->kind == TYPE_DECIMAL256;
+  if (!type_is_decimal(l->kind) && !type_is_decimal(r->kind)) {
+    TRY(coerce_numeric(p->arena, l, r, ret_l, err)); /* uint64 with a signed integer */
+    *ret_r = *ret_l;
+    return GLV_OK;
+  }
   *ret_l = as_decimal(p, l, wide ? TYPE_DECIMAL256 : TYPE_DECIMAL128);
   *ret_r = as_decimal(p, r, wide ? TYPE_DECIMAL256 : TYPE_DECIMAL128);
   if (*ret_l == NULL || *ret_r == NULL) {
@@ -186,23 +191,28 @@ glv_status plan_bitwise(planner *p, enum bitwise_op op, const node *l, const nod
   return cast_pair(p, NODE_BITWISE, op, t, l, t, r, t, ret, err);
 }
 
-/* The type that both sides of || become, or NULL. */
+static bool is_bytes(const type *t) {
+  return type_is_binary(t->kind) || t->kind == TYPE_FIXED_SIZE_BINARY;
+}
+
+/* The type that both sides of || become, or NULL. An untyped null is of the other's type. */
 static const type *concat_type(const type *l, const type *r) {
+  l = l->kind == TYPE_NULL ? r : l;
+  r = r->kind == TYPE_NULL ? l : r;
+  if (l->kind == TYPE_DICTIONARY && r->kind == TYPE_DICTIONARY) {
+    return coerce_strings(l->children[0].type, r->children[0].type);
+  }
   const bool l_string = type_is_string(l->kind);
   const bool r_string = type_is_string(r->kind);
   if (l_string && r_string) {
     return coerce_strings(l, r);
   }
-  const bool l_binary = type_is_binary(l->kind) || l->kind == TYPE_FIXED_SIZE_BINARY;
-  const bool r_binary = type_is_binary(r->kind) || r->kind == TYPE_FIXED_SIZE_BINARY;
   if (l_string || r_string) {
     const type *other = l_string ? r : l;
     const type *t = l_string ? l : r;
-    return !l_binary && !r_binary && cast_is_supported(other, t) ? t : NULL;
+    return !is_bytes(other) && cast_is_supported(other, t) ? t : NULL;
   }
-  const bool fits = (l_binary && r_binary) || (l_binary && r->kind == TYPE_NULL) ||
-                    (r_binary && l->kind == TYPE_NULL);
-  if (!fits) {
+  if (!is_bytes(l) || !is_bytes(r)) {
     return NULL;
   }
   const bool large = l->kind == TYPE_LARGE_BINARY || r->kind == TYPE_LARGE_BINARY;

@@ -429,7 +429,7 @@ glv_status plan_like(planner *p, bool ignore_case, bool negated, const node *l, 
   }
   TRY(plan_cast(p, l, t, false, &l, err));
   TRY(plan_cast(p, r, t, false, &r, err));
-  if (node_is_null(l) || node_is_null(r)) {
+  if (type_is_string(t->kind) && (node_is_null(l) || node_is_null(r))) {
     return plan_null(p, type_simple(TYPE_BOOL), ret, err);
   }
   node *n = NULL;

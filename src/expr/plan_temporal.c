@@ -38,16 +38,18 @@ static bool zones_meet(const char *l, const char *r) {
   return l == NULL || r == NULL || str_is(str_of(l), r) || (is_utc(l) && is_utc(r));
 }
 
-/* A difference of two timestamps, or of a timestamp and a date, as a duration. */
+/* A difference of two timestamps, or of a timestamp and a date, as a duration. Those of one unit
+ * are taken as the instants that they are, others are brought to the coarser unit and one zone. */
 static glv_status stamp_difference(planner *p, const node *l, const node *r, const node **ret,
                                    glv_error *err) {
   const bool dates = is_date(l->type) || is_date(r->type);
+  const bool alike = !dates && l->type->unit == r->type->unit;
   time_unit unit = UNIT_NANO;
   const char *zone = NULL;
   if (!dates) {
     unit = l->type->unit < r->type->unit ? l->type->unit : r->type->unit;
     zone = l->type->timezone != NULL ? l->type->timezone : r->type->timezone;
-    if (!zones_meet(l->type->timezone, r->type->timezone)) {
+    if (!alike && !zones_meet(l->type->timezone, r->type->timezone)) {
       return plan_refuse_arithmetic(ARITHMETIC_SUB, l, r, err);
     }
   }
@@ -56,7 +58,8 @@ static glv_status stamp_difference(planner *p, const node *l, const node *r, con
   if (t == NULL || result == NULL) {
     return error_nomem(err, sizeof(type));
   }
-  return plan_arithmetic_as(p, ARITHMETIC_SUB, result, l, t, r, t, ret, err);
+  return plan_arithmetic_as(p, ARITHMETIC_SUB, result, l, alike ? l->type : t, r,
+                            alike ? r->type : t, ret, err);
 }
 
 static glv_status difference(planner *p, const node *l, const node *r, const node **ret,
@@ -180,14 +183,24 @@ glv_status plan_temporal(planner *p, enum arithmetic_op op, const node *l, const
   return plan_refuse_arithmetic(op, l, r, err);
 }
 
-/* The amount as written: a string, or a number, perhaps behind signs. */
-static bool interval_text(const ast *a, bool *negative, str *ret) {
-  while (a->kind == AST_UNARY && (a->op == AST_MINUS || a->op == AST_PLUS)) {
-    *negative = *negative != (a->op == AST_MINUS);
-    a = a->child[0];
+/*
+ * The amount as written: a string, or a number, perhaps behind signs. As in the reference a minus
+ * is written for every level of signs that is negative as a whole, so that two of them leave one.
+ */
+static glv_status interval_text(const ast *a, bool negative, buf *out, glv_error *err) {
+  for (;; a = a->child[0]) {
+    TRY(buf_append_str(out, negative ? STR("-") : STR(""), err));
+    if (a->kind != AST_UNARY || (a->op != AST_MINUS && a->op != AST_PLUS)) {
+      break;
+    }
+    negative = negative != (a->op == AST_MINUS);
   }
-  *ret = a->text;
-  return a->kind == AST_STRING || a->kind == AST_NUMBER;
+  if (a->kind != AST_STRING && a->kind != AST_NUMBER) {
+    return FAIL(err, GLV_E_SQL_PLAN,
+                "Unsupported interval: write INTERVAL '<number> <unit> ...' or INTERVAL <number> "
+                "<unit>");
+  }
+  return buf_append_str(out, a->text, err);
 }
 
 glv_status plan_interval(planner *p, const ast *a, bool negative, const node **ret,
@@ -195,14 +208,10 @@ glv_status plan_interval(planner *p, const ast *a, bool negative, const node **r
   CLEANUP(buf_dispose) buf text;
   CLEANUP(array_unref) array value = {0};
   buf_init(&text, p->env, SIZE_MAX);
-  str amount;
-  if (a->text.size != 0 || !interval_text(a->child[0], &negative, &amount)) {
-    return FAIL(err, GLV_E_SQL_PLAN,
-                "Unsupported interval: write INTERVAL '<number> <unit> ...' or INTERVAL <number> "
-                "<unit>");
+  if (a->text.size != 0) {
+    return FAIL(err, GLV_E_SQL_PLAN, "Unsupported interval with '%.*s'", STR_ARG(a->text));
   }
-  TRY(buf_append_str(&text, negative ? STR("-") : STR(""), err));
-  TRY(buf_append_str(&text, amount, err));
+  TRY(interval_text(a->child[0], negative, &text, err));
   if (a->name_count != 0) {
     TRY(buf_append_char(&text, ' ', err));
     TRY(buf_append_str(&text, a->names[0].text, err));

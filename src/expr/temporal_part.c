@@ -88,10 +88,16 @@ enum temporal_part temporal_part_find_full(str name) {
   return str_equal_ascii_case(name, str_of(temporal_part_name(part))) ? part : PART_UNKNOWN;
 }
 
+static const type *value_type(const type *t) {
+  return t->kind == TYPE_DICTIONARY ? t->children[0].type : t;
+}
+
+bool bind_is_text(const type *t) { return type_is_string(value_type(t)->kind); }
+
 glv_status bind_int32s(function_binding *b, size_t count, glv_error *err) {
   TRY(bind_count(b, count, count, err));
   for (size_t i = 0; i < count; i++) {
-    const type_kind kind = b->arguments[i].type->kind;
+    const type_kind kind = value_type(b->arguments[i].type)->kind;
     if (kind != TYPE_NULL && !type_is_integer(kind) && !type_is_string(kind)) {
       return bind_refuse(b, i, "Int32", err);
     }

@@ -51,6 +51,9 @@ glv_status part_state_bind(function_binding *b, enum temporal_part part, const t
  */
 glv_status bind_int32s(function_binding *b, size_t count, glv_error *err);
 
+/** Whether t is a string, or a dictionary of strings, which stands for one. */
+bool bind_is_text(const type *t);
+
 /** The zone of a timestamp type, looked up while planning; *ret stays NULL when it has none. Errors
  * as above. */
 glv_status bind_zone(const function_binding *b, const type *t, zone **ret, glv_error *err);

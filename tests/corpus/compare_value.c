@@ -129,8 +129,10 @@ static bool is_struct(const array *a, size_t i, const value *e, unsigned ulp) {
 }
 
 static bool is_dictionary(const array *a, size_t i, const value *e, unsigned ulp) {
-  return a->type->index == TYPE_INT32 &&
-         value_matches(&a->children[0], (size_t)ARRAY_VALUES(a, int32_t)[i], e, ulp);
+  const size_t width = array_value_width(a->type);
+  uint64_t index = 0;
+  memcpy(&index, (const uint8_t *)a->values + i * width, width); /* little-endian */
+  return index < a->children[0].length && value_matches(&a->children[0], index, e, ulp);
 }
 
 bool value_matches(const array *a, size_t i, const value *e, unsigned ulp) {
