@@ -1,11 +1,14 @@
 /*
  * The metadata of one column: its pages, where their buffers are, and which rows they hold. All
- * offsets and sizes are checked against the file here, so that later code may trust extents.
+ * offsets and sizes are checked against the file here, so that later code may trust extents. In
+ * version 2.0 the children of lists have rows of their own, so the number of rows is checked when
+ * it is known.
  */
 #include <stdio.h>
 
 #include "base/limits.h"
 #include "format/file_reader_private.h"
+#include "format/old_encoding.h"
 #include "pb/lance_file.pb-c.h"
 #include "pb/lance_file_v2.pb-c.h"
 #include "pb/pb.h"
@@ -47,43 +50,56 @@ static glv_status check_column_encoding(arena *a, const Lance__File__V2__ColumnM
   return GLV_OK;
 }
 
-static glv_status read_buffers(const file_reader *r, arena *a, const Lance__File__V2__Page *m,
-                               uint32_t column, size_t number, page_place *ret, glv_error *err) {
-  if (m->n_buffer_offsets != m->n_buffer_sizes) {
-    return FAIL(err, GLV_E_CORRUPT,
-                "Column %u page %zu has %zu buffer offsets but %zu buffer sizes", column, number,
-                m->n_buffer_offsets, m->n_buffer_sizes);
+/* The lists of offsets and sizes of a message. */
+typedef struct buffer_lists {
+  const uint64_t *offsets;
+  size_t offset_count;
+  const uint64_t *sizes;
+  size_t size_count;
+} buffer_lists;
+
+/* what: "Column 1", "Column 1 page 2". */
+static glv_status read_buffers(const file_reader *r, arena *a, const buffer_lists *l,
+                               const char *what, const extent **ret, size_t *ret_count,
+                               glv_error *err) {
+  if (l->offset_count != l->size_count) {
+    return FAIL(err, GLV_E_CORRUPT, "%s has %zu buffer offsets but %zu buffer sizes", what,
+                l->offset_count, l->size_count);
   }
-  extent *buffers = ARENA_ARRAY(a, extent, m->n_buffer_offsets + 1);
+  extent *buffers = ARENA_ARRAY(a, extent, l->offset_count + 1);
   if (buffers == NULL) {
-    return error_nomem(err, m->n_buffer_offsets * sizeof *buffers);
+    return error_nomem(err, l->offset_count * sizeof *buffers);
   }
-  for (size_t i = 0; i < m->n_buffer_offsets; i++) {
-    const extent e = {m->buffer_offsets[i], m->buffer_sizes[i]};
-    if (e.offset % BUFFER_ALIGN != 0) {
-      return FAIL(err, GLV_E_CORRUPT,
-                  "Column %u page %zu buffer offset %llu is not aligned to 64 bytes", column,
-                  number, (unsigned long long)e.offset);
+  for (size_t i = 0; i < l->offset_count; i++) {
+    const extent e = {l->offsets[i], l->sizes[i]};
+    if (e.offset % BUFFER_ALIGN != 0 && r->footer.version != FORMAT_2_0) {
+      return FAIL(err, GLV_E_CORRUPT, "%s buffer offset %llu is not aligned to 64 bytes", what,
+                  (unsigned long long)e.offset);
     }
     if (!range_within(e.offset, e.size, r->size)) {
-      return FAIL(err, GLV_E_CORRUPT, "Column %u page %zu buffer %zu does not lie in the file",
-                  column, number, i);
+      return FAIL(err, GLV_E_CORRUPT, "%s buffer %zu does not lie in the file", what, i);
     }
     buffers[i] = e;
   }
-  ret->buffers = buffers;
-  ret->buffer_count = m->n_buffer_offsets;
+  *ret = buffers;
+  *ret_count = l->offset_count;
   return GLV_OK;
+}
+
+static const char *page_encoding(format_version v) {
+  return v == FORMAT_2_0 ? "lance.encodings.ArrayEncoding" : "lance.encodings21.PageLayout";
 }
 
 static glv_status read_page(const file_reader *r, arena *a, const Lance__File__V2__Page *m,
                             uint32_t column, size_t number, page_place *ret, glv_error *err) {
   char what[64];
   snprintf(what, sizeof what, "Column %u page %zu", column, number);
-  TRY(read_buffers(r, a, m, column, number, ret, err));
+  const buffer_lists l = {m->buffer_offsets, m->n_buffer_offsets, m->buffer_sizes,
+                          m->n_buffer_sizes};
+  TRY(read_buffers(r, a, &l, what, &ret->buffers, &ret->buffer_count, err));
   const Lance__File__Any *any = NULL;
   TRY(direct_message(a, m->encoding, what, &any, err));
-  if (!is_url(any->type_url, "lance.encodings21.PageLayout")) {
+  if (!is_url(any->type_url, page_encoding(r->footer.version))) {
     return FAIL(err, GLV_E_UNSUPPORTED, "%s has the unknown encoding %s", what,
                 any->type_url != NULL ? any->type_url : "");
   }
@@ -94,6 +110,55 @@ static glv_status read_page(const file_reader *r, arena *a, const Lance__File__V
   ret->rows = m->length;
   ret->layout = str_slice((const char *)any->value.data, any->value.len);
   return GLV_OK;
+}
+
+/* First items of the pages of a list; NULL for other columns. */
+static glv_status count_items(arena *a, const page_place *places, size_t count,
+                              const uint64_t **ret, glv_error *err) {
+  CLEANUP(arena_dispose) arena temporary;
+  arena_init_small(&temporary, a->env);
+  uint64_t *items = NULL;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t own = 0;
+    bool is_list = false;
+    TRY(old_encoding_items(&temporary, places[i].layout, &is_list, &own, err));
+    arena_reset_to(&temporary, (arena_mark){0});
+    if (!is_list) {
+      return GLV_OK; /* and a page of lists after others will be refused for its type */
+    }
+    if (items == NULL) {
+      items = ARENA_ARRAY(a, uint64_t, count + 1);
+    }
+    if (items == NULL) {
+      return error_nomem(err, count * sizeof *items);
+    }
+    if (!u64_add(items[i], own, &items[i + 1])) {
+      return FAIL(err, GLV_E_CORRUPT, "the lists claim to have more than 2^64 items");
+    }
+  }
+  *ret = items;
+  return GLV_OK;
+}
+
+/* What only files of version 2.0 have: buffers of the column and the file, items of lists in other
+ * columns. */
+static glv_status read_old(const file_reader *r, column_state *c,
+                           const Lance__File__V2__ColumnMetadata *m, uint32_t column,
+                           page_place *places, glv_error *err) {
+  char what[64];
+  snprintf(what, sizeof what, "Column %u", column);
+  const buffer_lists l = {m->buffer_offsets, m->n_buffer_offsets, m->buffer_sizes,
+                          m->n_buffer_sizes};
+  const extent *buffers = NULL;
+  size_t count = 0;
+  TRY(read_buffers(r, &c->memory, &l, what, &buffers, &count, err));
+  for (size_t i = 0; i < c->page_count; i++) {
+    places[i].column_buffers = buffers;
+    places[i].column_buffer_count = count;
+    places[i].file_buffers = r->globals;
+    places[i].file_buffer_count = r->footer.global_count;
+  }
+  return count_items(&c->memory, places, c->page_count, &c->items, err);
 }
 
 static glv_status read_pages(const file_reader *r, column_state *c,
@@ -109,14 +174,14 @@ static glv_status read_pages(const file_reader *r, column_state *c,
     TRY(read_page(r, &c->memory, m->pages[i], column, i, &places[i], err));
     starts[i + 1] = starts[i] + places[i].rows; /* each fits into 32 bits */
   }
-  if (starts[m->n_pages] != r->rows) {
+  if (starts[m->n_pages] != r->rows && r->footer.version != FORMAT_2_0) {
     return FAIL(err, GLV_E_CORRUPT, "the pages of column %u hold %llu rows, the file %llu", column,
                 (unsigned long long)starts[m->n_pages], (unsigned long long)r->rows);
   }
   c->places = places;
   c->starts = starts;
   c->page_count = m->n_pages;
-  return GLV_OK;
+  return r->footer.version == FORMAT_2_0 ? read_old(r, c, m, column, places, err) : GLV_OK;
 }
 
 glv_status column_load(file_reader *r, uint32_t column, column_state *c, glv_error *err) {

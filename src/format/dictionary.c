@@ -34,15 +34,16 @@ static glv_status load_fixed(decoder *d, arena *a, const codec *c, span in, dict
   return GLV_OK;
 }
 
-static glv_status all_utf8(const text_view *v, bool *ret) {
-  *ret = true;
+glv_status dictionary_check_utf8(dictionary *t, glv_error *err) {
+  const text_view *v = &t->text;
+  t->is_utf8 = true;
   if (text_is_ascii(v->bytes.data, v->bytes.size)) {
     return GLV_OK;
   }
-  for (size_t i = 0; *ret && i < v->count; i++) {
+  for (size_t i = 0; t->is_utf8 && i < v->count; i++) {
     span value = {0};
-    TRY(text_value(v, i, &value, NULL));
-    *ret = str_is_utf8(str_slice((const char *)value.data, value.size));
+    TRY(text_value(v, i, &value, err));
+    t->is_utf8 = str_is_utf8(str_slice((const char *)value.data, value.size));
   }
   return GLV_OK;
 }
@@ -68,7 +69,7 @@ static glv_status load_text(arena *a, span in, dictionary *t, glv_error *err) {
                         .offset_width = 4,
                         .count = v.count + 1,
                         .bytes = span_of(bytes, v.bytes.size)};
-  return all_utf8(&t->text, &t->is_utf8);
+  return dictionary_check_utf8(t, err);
 }
 
 glv_status dictionary_load(decoder *d, arena *a, const codec *c, extent where, uint64_t count,

@@ -5,69 +5,10 @@
  */
 #include "base/limits.h"
 #include "format/assemble.h"
-#include "format/file_reader_private.h"
 #include "format/old_read.h"
+#include "format/request.h"
 
-/* The page that holds a row. */
-static size_t page_of(const column_state *c, uint64_t row) {
-  size_t low = 0;
-  size_t high = c->page_count - 1;
-  while (low < high) {
-    const size_t middle = high - (high - low) / 2;
-    if (c->starts[middle] <= row) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return low;
-}
-
-/* How many of the ascending offsets are below `end`. */
-static size_t count_below(const uint32_t *rows, size_t count, uint64_t end) {
-  size_t low = 0;
-  size_t high = count;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (rows[middle] < end) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-/* What is read: count rows from first on, or those at the offsets. */
-typedef struct request {
-  uint64_t first;
-  uint64_t count;
-  const uint32_t *rows;
-  size_t selected;
-} request;
-
-/* The part of a request, from its `done`-th row on, that lies in the page of its next row. */
-static wanted part_in_page(const column_state *c, const request *q, size_t done, size_t *ret_page) {
-  const uint64_t row = q->first + (q->rows != NULL ? q->rows[done] : done);
-  const size_t number = page_of(c, row);
-  const uint64_t start = c->starts[number];
-  const uint64_t end = c->starts[number + 1];
-  *ret_page = number;
-  if (q->rows == NULL) {
-    return (wanted){.first = (size_t)(row - start),
-                    .count = (size_t)u64_min(end - row, q->count - done)};
-  }
-  return wanted_simplify(
-      (wanted){.rows = q->rows + done,
-               .count = count_below(q->rows + done, q->selected - done, end - q->first),
-               .base = (uint32_t)(start - q->first)});
-}
-
-static size_t request_rows(const request *q) {
-  return q->rows != NULL ? q->selected : (size_t)q->count;
-}
-
-static glv_status check_request(const file_reader *r, const request *q, glv_error *err) {
+static glv_status check_request(const file_reader *r, const read_request *q, glv_error *err) {
   bool ok = range_within(q->first, q->count, r->rows);
   for (size_t i = 0; ok && q->rows != NULL && i < q->selected; i++) {
     ok = q->rows[i] < q->count && (i == 0 || q->rows[i - 1] < q->rows[i]);
@@ -169,7 +110,7 @@ static glv_status read_page(decoder *d, const page *p, const leaf_path *path, wa
   return GLV_OK;
 }
 
-static glv_status read_rows(file_reader *r, uint32_t column, const request *q,
+static glv_status read_rows(file_reader *r, uint32_t column, const read_request *q,
                             const leaf_path *path, sink *s, glv_error *err) {
   CLEANUP(decoder_dispose) decoder d = {.env = r->env, .file = r->file};
   column_state *c = NULL;
@@ -177,7 +118,7 @@ static glv_status read_rows(file_reader *r, uint32_t column, const request *q,
   const size_t total = request_rows(q);
   for (size_t done = 0; done < total;) {
     size_t number = 0;
-    const wanted w = part_in_page(c, q, done, &number);
+    const wanted w = request_part(c, q, done, &number);
     CLEANUP(page_cleanup) page *p = NULL;
     TRY(reader_page(r, &d, c, number, &p, err));
     TRY(read_page(&d, p, path, w, s, err));
@@ -189,15 +130,15 @@ static glv_status read_rows(file_reader *r, uint32_t column, const request *q,
 static const leaf_path plain_path = {.layer_count = 1, .per_slot = 1};
 
 /* A leaf that stands alone. */
-static glv_status read_plain(file_reader *r, const field_place *place, const request *q, array *ret,
-                             glv_error *err) {
+static glv_status read_plain(file_reader *r, const field_place *place, const read_request *q,
+                             array *ret, glv_error *err) {
   CLEANUP(sink_dispose) sink s;
   TRY(sink_init(&s, r->env, place->field, request_rows(q), err));
   TRY(read_rows(r, place->column, q, &plain_path, &s, err));
   return sink_finish(&s, ret, err);
 }
 
-static glv_status read_leaf(file_reader *r, leaf_data *l, const request *q, glv_error *err) {
+static glv_status read_leaf(file_reader *r, leaf_data *l, const read_request *q, glv_error *err) {
   size_t values = 0;
   CLEANUP(sink_dispose) sink s = {0};
   l->levels = (level_list){.env = r->env, .has_rep = l->path.lists != 0};
@@ -294,7 +235,7 @@ static glv_status add_wanted(leaf_set *set, const field_place *place, way w, glv
   return set->count == before ? add_any(set, place, here, err) : GLV_OK;
 }
 
-static glv_status read_nested(file_reader *r, const field_place *place, const request *q,
+static glv_status read_nested(file_reader *r, const field_place *place, const read_request *q,
                               array *ret, glv_error *err) {
   CLEANUP(leaf_set_dispose) leaf_set set = {.env = r->env};
   TRY(add_wanted(&set, place, (way){.per_slot = 1}, err));
@@ -307,14 +248,12 @@ static glv_status read_nested(file_reader *r, const field_place *place, const re
 glv_status file_reader_read_field(file_reader *r, const field_place *place, uint64_t first,
                                   uint64_t count, const uint32_t *rows, size_t selected, array *ret,
                                   glv_error *err) {
-  const request q = {first, count, rows, selected};
+  const read_request q = {first, count, rows, selected};
   TRY(check_request(r, &q, err));
-  if (r->footer.version == FORMAT_2_0) {
-    return old_read_field(r, place, first, count, rows, selected, ret, err);
-  }
   const bool is_plain = place->child_count == 0 && place->is_wanted && place->column != COLUMN_NONE;
-  const glv_status status =
-      is_plain ? read_plain(r, place, &q, ret, err) : read_nested(r, place, &q, ret, err);
+  const glv_status status = r->footer.version == FORMAT_2_0 ? old_read_field(r, place, &q, ret, err)
+                            : is_plain                      ? read_plain(r, place, &q, ret, err)
+                                                            : read_nested(r, place, &q, ret, err);
   return status == GLV_OK ? status : name_place(r, place->field, status, err);
 }
 

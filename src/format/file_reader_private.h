@@ -21,6 +21,7 @@ typedef struct column_state {
   const page_place *places;
   size_t page_count;
   const uint64_t *starts; /* page_count + 1 first rows */
+  const uint64_t *items;  /* lists of 2.0: page_count + 1 first items of the child; else NULL */
   mutex loading;          /* held while a page is being loaded */
   cached_page *cached;    /* page_count of them */
   size_t cached_count;    /* pages that are there */

@@ -56,10 +56,6 @@ static glv_status check_version(uint32_t major, uint32_t minor, const char *name
     return FAIL(err, GLV_E_UNSUPPORTED, "file '%s': Unknown Lance storage version: %u.%u", name,
                 major, minor);
   }
-  if (*ret == FORMAT_2_0) {
-    return FAIL(err, GLV_E_UNSUPPORTED,
-                "file '%s' has the format version 2.0, which cannot be read yet", name);
-  }
   return GLV_OK;
 }
 

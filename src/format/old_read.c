@@ -1,17 +1,228 @@
 /*
- * Files of version 2.0 are not read yet: opening them fails, and so does this.
+ * Reading fields of version 2.0 files. Every field owns a column, so a field is read from the top
+ * down: structs add nothing to their children, lists tell which rows of their child columns hold
+ * their items, leaves fill arrays page by page.
  */
 #include "format/old_read.h"
 
-glv_status old_read_field(file_reader *r, const field_place *place, uint64_t first, uint64_t count,
-                          const uint32_t *rows, size_t selected, array *ret, glv_error *err) {
-  (void)r;
-  (void)first;
-  (void)count;
-  (void)rows;
-  (void)selected;
-  (void)ret;
-  return FAIL(err, GLV_E_UNSUPPORTED,
-              "column '%s' is stored in the format version 2.0, which cannot be read yet",
-              place->field->name);
+#include "format/old_list.h"
+#include "format/old_page.h"
+#include "format/old_struct.h"
+
+/* A column whose rows are read. */
+typedef struct column_rows {
+  file_reader *reader;
+  column_state *column;
+  const read_request *request;
+} column_rows;
+
+/* Gives one page, whose rows w are wanted, to the state. number: of the page in its column. */
+typedef glv_status page_visit(void *state, decoder *d, const page *p, size_t number,
+                              const wanted *w, glv_error *err);
+
+static glv_status visit_pages(const column_rows *c, page_visit *visit, void *state,
+                              glv_error *err) {
+  CLEANUP(decoder_dispose) decoder d = {.env = c->reader->env, .file = c->reader->file};
+  const size_t total = request_rows(c->request);
+  for (size_t done = 0; done < total;) {
+    size_t number = 0;
+    const wanted w = request_part(c->column, c->request, done, &number);
+    CLEANUP(page_cleanup) page *p = NULL;
+    TRY(reader_page(c->reader, &d, c->column, number, &p, err));
+    TRY(visit(state, &d, p, number, &w, err));
+    done += w.count;
+  }
+  return GLV_OK;
+}
+
+/* The column of a place; rows: what its pages must hold. */
+static glv_status open_column(file_reader *r, const field_place *place, uint64_t rows,
+                              const read_request *q, column_rows *ret, glv_error *err) {
+  column_state *c = NULL;
+  TRY(reader_column(r, place->column, &c, err));
+  if (c->starts[c->page_count] != rows) {
+    return FAIL(err, GLV_E_CORRUPT, "the pages of column %u hold %llu rows instead of %llu",
+                place->column, (unsigned long long)c->starts[c->page_count],
+                (unsigned long long)rows);
+  }
+  *ret = (column_rows){r, c, q};
+  return GLV_OK;
+}
+
+/* ---- leaves ---- */
+
+static glv_status visit_plain(void *state, decoder *d, const page *p, size_t number,
+                              const wanted *w, glv_error *err) {
+  (void)number;
+  return page_read(d, p, w, state, err);
+}
+
+static glv_status read_plain(const column_rows *c, const field *f, array *ret, glv_error *err) {
+  CLEANUP(sink_dispose) sink s;
+  TRY(sink_init(&s, c->reader->env, f, request_rows(c->request), err));
+  TRY(visit_pages(c, visit_plain, &s, err));
+  return sink_finish(&s, ret, err);
+}
+
+static glv_status visit_packed(void *state, decoder *d, const page *p, size_t number,
+                               const wanted *w, glv_error *err) {
+  (void)number;
+  return old_structs_read(d, p->old, p->rows, w, state, err);
+}
+
+static glv_status read_packed(const column_rows *c, const field *f, array *ret, glv_error *err) {
+  CLEANUP(old_structs_dispose) old_structs s;
+  TRY(old_structs_init(&s, c->reader->env, f, request_rows(c->request), err));
+  TRY(visit_pages(c, visit_packed, &s, err));
+  return old_structs_finish(&s, ret, err);
+}
+
+/* What was read of a column of a dictionary type: each page has a dictionary of its own. */
+typedef struct dictionary_parts {
+  glv_env *env;
+  const field *f;
+  array *parts;
+  size_t count;
+  size_t capacity;
+} dictionary_parts;
+
+static void dictionary_parts_dispose(dictionary_parts *p) {
+  for (size_t i = 0; i < p->count; i++) {
+    array_unref(&p->parts[i]);
+  }
+  mem_free(p->env, p->parts);
+}
+
+static glv_status read_values(glv_env *env, const type *t, const old_encoding *e, array *ret,
+                              glv_error *err) {
+  CLEANUP(sink_dispose) sink s;
+  TRY(sink_init(&s, env, &t->children[0], (size_t)e->items, err));
+  TRY(old_dictionary_values(e, &s, err));
+  return sink_finish(&s, ret, err);
+}
+
+static glv_status visit_dictionary(void *state, decoder *d, const page *p, size_t number,
+                                   const wanted *w, glv_error *err) {
+  (void)number;
+  dictionary_parts *all = state;
+  const type *t = all->f->type;
+  const field f = {.name = all->f->name, .type = type_simple(t->index)};
+  CLEANUP(sink_dispose) sink s;
+  CLEANUP(array_unref) array a = {0};
+  TRY(sink_init(&s, all->env, &f, w->count, err));
+  TRY(old_dictionary_indices(d, p->old, w, &s, err));
+  TRY(sink_finish(&s, &a, err));
+  a.type = t;
+  TRY(array_new_children(all->env, 1, &a, err));
+  TRY(read_values(all->env, t, p->old, &a.children[0], err));
+  TRY(vec_reserve(all->env, &all->parts, &all->capacity, all->count + 1, sizeof a, err));
+  all->parts[all->count++] = a;
+  a = (array){0};
+  return GLV_OK;
+}
+
+static glv_status read_dictionary(const column_rows *c, const field *f, array *ret,
+                                  glv_error *err) {
+  glv_env *env = c->reader->env;
+  CLEANUP(dictionary_parts_dispose) dictionary_parts all = {.env = env, .f = f};
+  TRY(visit_pages(c, visit_dictionary, &all, err));
+  if (all.count == 0) {
+    return array_new_null(env, f->type, 0, ret, err);
+  }
+  if (all.count == 1) {
+    *ret = array_ref(&all.parts[0]);
+    return GLV_OK;
+  }
+  return array_concat(env, all.parts, all.count, ret, err);
+}
+
+/* ---- nested fields ---- */
+
+/* rows: of the columns, the whole file or the items of all lists above. */
+static glv_status read_field(file_reader *r, const field_place *place, uint64_t rows,
+                             const read_request *q, array *ret, glv_error *err);
+
+static glv_status read_struct(file_reader *r, const field_place *place, uint64_t rows,
+                              const read_request *q, array *ret, glv_error *err) {
+  CLEANUP(array_unref) array a = {.type = place->field->type, .length = request_rows(q)};
+  TRY(array_new_children(r->env, place->child_count, &a, err));
+  for (size_t i = 0; i < place->child_count; i++) {
+    TRY(read_field(r, &place->children[i], rows, q, &a.children[i], err));
+  }
+  *ret = a;
+  a = (array){0};
+  return GLV_OK;
+}
+
+typedef struct list_visit {
+  old_lists lists;
+  const uint64_t *bases; /* first items of the pages */
+} list_visit;
+
+static void list_visit_dispose(list_visit *v) { old_lists_dispose(&v->lists); }
+
+static glv_status visit_lists(void *state, decoder *d, const page *p, size_t number,
+                              const wanted *w, glv_error *err) {
+  list_visit *v = state;
+  if (v->bases == NULL) {
+    return FAIL(err, GLV_E_CORRUPT, "a page encoded as %s does not hold lists",
+                old_encoding_name(p->old));
+  }
+  return old_lists_read(d, p->old, v->bases[number], w, &v->lists, err);
+}
+
+static glv_status read_list(file_reader *r, const field_place *place, uint64_t rows,
+                            const read_request *q, array *ret, glv_error *err) {
+  column_rows c;
+  TRY(open_column(r, place, rows, q, &c, err));
+  CLEANUP(list_visit_dispose) list_visit v = {.bases = c.column->items};
+  CLEANUP(array_unref) array a = {0};
+  read_request items;
+  TRY(old_lists_init(&v.lists, r->env, place->field, request_rows(q), err));
+  TRY(visit_pages(&c, visit_lists, &v, err));
+  TRY(old_lists_items(&v.lists, &items, err));
+  old_lists_finish(&v.lists, &a);
+  TRY(array_new_children(r->env, 1, &a, err));
+  const uint64_t all = v.bases != NULL ? v.bases[c.column->page_count] : 0;
+  TRY(read_field(r, &place->children[0], all, &items, &a.children[0], err));
+  *ret = a;
+  a = (array){0};
+  return GLV_OK;
+}
+
+static glv_status read_leaf(file_reader *r, const field_place *place, uint64_t rows,
+                            const read_request *q, array *ret, glv_error *err) {
+  column_rows c;
+  TRY(open_column(r, place, rows, q, &c, err));
+  switch (place->field->type->kind) {
+  case TYPE_DICTIONARY:
+    return read_dictionary(&c, place->field, ret, err);
+  case TYPE_STRUCT: /* packed, or the descriptors of blobs */
+    return read_packed(&c, place->field, ret, err);
+  default:
+    return read_plain(&c, place->field, ret, err);
+  }
+}
+
+static glv_status read_field(file_reader *r, const field_place *place, uint64_t rows,
+                             const read_request *q, array *ret, glv_error *err) {
+  const type *t = place->field->type;
+  if (!place->is_wanted || place->column == COLUMN_NONE) {
+    return array_new_null(r->env, t, request_rows(q), ret, err);
+  }
+  if (place->child_count == 0) {
+    return read_leaf(r, place, rows, q, ret, err);
+  }
+  if (t->kind == TYPE_STRUCT) {
+    return read_struct(r, place, rows, q, ret, err);
+  }
+  if (t->kind == TYPE_LIST || t->kind == TYPE_LARGE_LIST) {
+    return read_list(r, place, rows, q, ret, err);
+  }
+  return FAIL(err, GLV_E_CORRUPT, "columns of type %s do not exist in version 2.0", TYPE_TEXT(t));
+}
+
+glv_status old_read_field(file_reader *r, const field_place *place, const read_request *q,
+                          array *ret, glv_error *err) {
+  return read_field(r, place, r->rows, q, ret, err);
 }

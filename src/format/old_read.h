@@ -6,10 +6,11 @@
 #ifndef GLAIVE_FORMAT_OLD_READ_H
 #define GLAIVE_FORMAT_OLD_READ_H
 
-#include "format/file_reader.h"
+#include "format/request.h"
 
-/** As file_reader_read_field, whose checks of the rows have been made. r is of version 2.0. */
-glv_status old_read_field(file_reader *r, const field_place *place, uint64_t first, uint64_t count,
-                          const uint32_t *rows, size_t selected, array *ret, glv_error *err);
+/** As file_reader_read_field, which checks the rows and names file and column in errors. r is of
+ * version 2.0. */
+glv_status old_read_field(file_reader *r, const field_place *place, const read_request *q,
+                          array *ret, glv_error *err);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "format/page.h"
 
+#include "format/old_page.h"
 #include "pb/pb.h"
 
 /* About what the arena and the messages of a small page take. */
@@ -44,7 +45,12 @@ glv_status page_load(decoder *d, format_version version, const page_place *where
   arena_init_small(&p->memory, d->env);
   p->rows = where->rows;
   p->memory_bytes = sizeof *p + PAGE_OVERHEAD + 8 * where->layout.size;
-  TRY(load_layout(d, version, where, p, err));
+  if (version == FORMAT_2_0) {
+    p->kind = PAGE_OLD;
+    TRY(old_encoding_load(d, &p->memory, where, &p->memory_bytes, &p->old, err));
+  } else {
+    TRY(load_layout(d, version, where, p, err));
+  }
   *ret = p;
   p = NULL;
   return GLV_OK;
@@ -76,6 +82,8 @@ glv_status page_read(decoder *d, const page *p, const wanted *w, sink *s, glv_er
     return zip_read(d, p, w, s, err);
   case PAGE_CONSTANT:
     return constant_read(d, p, w, s, err);
+  case PAGE_OLD:
+    return old_page_read(d, p->old, p->rows, w, s, err);
   }
   return FAIL(err, GLV_E_INTERNAL, "a page of no kind");
 }

@@ -27,7 +27,11 @@ typedef struct page_place {
   uint64_t rows;
   const extent *buffers;
   size_t buffer_count;
-  str layout; /* serialized PageLayout */
+  str layout;                   /* serialized PageLayout, or ArrayEncoding (2.0) */
+  const extent *column_buffers; /* those of the column and of the file; 2.0 only */
+  size_t column_buffer_count;
+  const extent *file_buffers;
+  size_t file_buffer_count;
 } page_place;
 
 /** Values that chunks refer to by number. The entry number `count` is zero or empty. */
@@ -79,7 +83,9 @@ typedef struct constant_layout {
   const uint32_t *starts; /* lists: entries of row i are [starts[i], starts[i + 1]) */
 } constant_layout;
 
-typedef enum page_kind { PAGE_MINI, PAGE_ZIP, PAGE_CONSTANT } page_kind;
+typedef enum page_kind { PAGE_MINI, PAGE_ZIP, PAGE_CONSTANT, PAGE_OLD } page_kind;
+
+struct old_encoding;
 
 /** The page has no values of its own, and can be read as any number of them. */
 #define ITEMS_ANY UINT64_MAX
@@ -97,6 +103,7 @@ typedef struct page {
     mini_layout mini;
     zip_layout zip;
     constant_layout constant;
+    const struct old_encoding *old; /* version 2.0 */
   };
 } page;
 
@@ -138,6 +145,8 @@ glv_status constant_read(decoder *d, const page *p, const wanted *w, sink *s, gl
 /** Read a dictionary of count values. */
 glv_status dictionary_load(decoder *d, arena *a, const codec *c, extent where, uint64_t count,
                            const dictionary **ret, glv_error *err);
+/** Find out whether the text of a dictionary whose offsets were checked is UTF-8. */
+glv_status dictionary_check_utf8(dictionary *t, glv_error *err);
 /** Append the values with these numbers; number `count` stands for null. numbers are checked. */
 glv_status dictionary_append(const dictionary *t, const uint32_t *numbers, size_t count, sink *s,
                              glv_error *err);

@@ -152,6 +152,20 @@ glv_status sink_nulls(sink *s, const uint16_t *levels, const wanted *w, glv_erro
   return GLV_OK;
 }
 
+glv_status sink_bits_valid(sink *s, const uint8_t *bits, const wanted *w, glv_error *err) {
+  TRY(need_validity(s, err));
+  uint8_t *to = s->validity->data;
+  if (w->rows == NULL) {
+    bits_copy(to, s->filled, bits, w->first, w->count);
+  } else {
+    for (size_t i = 0; i < w->count; i++) {
+      bit_put(to, s->filled + i, bit_get(bits, wanted_row(w, i)));
+    }
+  }
+  s->null_count += w->count - bits_count(to, s->filled, w->count);
+  return GLV_OK;
+}
+
 glv_status sink_levels(sink *s, const uint16_t *levels, const wanted *w, glv_error *err) {
   if (s->levels != NULL) {
     TRY(level_list_add(s->levels, s->page, levels, w, err));

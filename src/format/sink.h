@@ -46,6 +46,8 @@ glv_status sink_finish(sink *s, array *ret, glv_error *err);
 glv_status sink_levels(sink *s, const uint16_t *levels, const wanted *w, glv_error *err);
 /** The same without keeping them: they were kept together with those of entries without values. */
 glv_status sink_nulls(sink *s, const uint16_t *levels, const wanted *w, glv_error *err);
+/** A bitmap of a page that has no levels: 1 is valid. */
+glv_status sink_bits_valid(sink *s, const uint8_t *bits, const wanted *w, glv_error *err);
 /** The next count rows are null. */
 glv_status sink_null_rows(sink *s, size_t count, glv_error *err);
 /** False when row filled + i was declared null. */

@@ -122,19 +122,20 @@ static bytes direct(const char *url, const void *value, size_t size) {
 
 /* ---- files ---- */
 
-static void put_page(bytes *file, bytes *column, const made_page *p, unsigned shift) {
+static void put_page(bytes *file, bytes *column, const made_page *p, const made_file *f) {
   uint8_t *scratch = malloc(ROOM);
   bytes page = new_bytes();
   for (size_t i = 0; i < 4 && p->buffers[i] != NULL; i++) {
-    align(file, 64, shift);
+    align(file, 64, f->shift);
     const size_t size = hex_bytes(p->buffers[i], scratch, ROOM);
     put_number(&page, 1, file->size);
     put_number(&page, 2, size);
     put(file, scratch, size);
   }
   put_number(&page, 3, p->rows);
-  bytes encoding =
-      direct("/lance.encodings21.PageLayout", scratch, hex_bytes(p->layout, scratch, ROOM));
+  const bool is_old = f->major == 0 || f->minor == 0;
+  const char *url = is_old ? "/lance.encodings.ArrayEncoding" : "/lance.encodings21.PageLayout";
+  bytes encoding = direct(url, scratch, hex_bytes(p->layout, scratch, ROOM));
   put_bytes(&page, 4, encoding.data, encoding.size);
   put_bytes(column, 2, page.data, page.size);
   free(encoding.data);
@@ -204,7 +205,7 @@ const char *made_file_write(test_env *t, const made_file *f) {
   bytes schema = schema_of(f);
   put_column_encoding(&column, f);
   for (size_t i = 0; i < f->page_count; i++) {
-    put_page(&file, &column, &f->pages[i], f->shift);
+    put_page(&file, &column, &f->pages[i], f);
   }
   put_tail(&file, &column, &schema, f);
   const char *path = bytes_write(t, file.data, file.size);

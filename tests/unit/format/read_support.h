@@ -15,7 +15,7 @@ size_t hex_bytes(const char *text, uint8_t *ret, size_t room);
 
 typedef struct made_page {
   uint64_t rows;
-  const char *layout;     /* PageLayout */
+  const char *layout;     /* PageLayout; version 2.0: ArrayEncoding */
   const char *buffers[4]; /* up to the first NULL; "" is an empty buffer */
 } made_page;
 

@@ -1,6 +1,6 @@
 /*
- * Whole files: two worked files byte for byte, each layout from its worked bytes, footers, and what
- * must be refused.
+ * Whole files: three worked files byte for byte, each layout from its worked bytes, footers, and
+ * what must be refused.
  */
 #include <string.h>
 
@@ -39,6 +39,22 @@ static const char FILE_2_1[] =
     "0a040a020820320103380148033d010000000000007300000000000000b0010000000000007900000000000000"
     "00010000000000003d000000000000003d01000000000000290200000000000049020000000000000100000002"
     "000000020001004c414e43";
+static const char FILE_2_0[] =
+    "054848484848484848484848484848484848484848484848484848484848484848484848484848484848484848"
+    "484848484848484848484848484848484848480100000000000000030000004848484848484848484848484848"
+    "484848484848484848484848484848484848484848484848484848484848484848484848484801000000000000"
+    "000500000000000000030000000000000048484848484848484848484848484848484848484848484848484848"
+    "48484848484848484848484878797a484848484848484848484848484848484848484848484848484848484848"
+    "484848484848484848484848484848484848484848484848484848484848480a350a1712016120ffffffffffff"
+    "ffffff012a05696e74333230010a1a120173180120ffffffffffffffffff012a06737472696e67300110030a29"
+    "12270a250a1f2f6c616e63652e656e636f64696e67732e436f6c756d6e456e636f64696e6712020a0012480a02"
+    "00401202010c1803223c123a0a380a1e2f6c616e63652e656e636f64696e67732e4172726179456e636f64696e"
+    "671216121412120a060a040801120012080a060820120208010a2912270a250a1f2f6c616e63652e656e636f64"
+    "696e67732e436f6c756d6e456e636f64696e6712020a0012500a048001c001120218031803224212400a3e0a1e"
+    "2f6c616e63652e656e636f64696e67732e4172726179456e636f64696e67121c321a0a0c120a0a080a060a0408"
+    "40120012080a06080812020801180439010000000000007500000000000000ae010000000000007d0000000000"
+    "00000001000000000000390000000000000039010000000000002b020000000000004b02000000000000010000"
+    "0002000000000003004c414e43";
 
 enum { ROOM = 1024 };
 
@@ -84,6 +100,7 @@ static void worked_files(void **state) {
   test_env *t = *state;
   read_worked(t, FILE_2_2, FORMAT_2_2);
   read_worked(t, FILE_2_1, FORMAT_2_1);
+  read_worked(t, FILE_2_0, FORMAT_2_0);
 }
 
 static void requests_are_checked(void **state) {
@@ -137,8 +154,8 @@ static void footers(void **state) {
       {0, 2, GLV_E_UNSUPPORTED, "legacy"},
       {2, 3, GLV_E_UNSUPPORTED, "Unknown Lance storage version: 2.3"},
       {2, 9, GLV_E_UNSUPPORTED, "Unknown Lance storage version: 2.9"},
-      {0, 3, GLV_E_UNSUPPORTED, "2.0"},
-      {2, 0, GLV_E_UNSUPPORTED, "2.0"},
+      {0, 3, GLV_E_UNSUPPORTED, "the unknown encoding /lance.encodings21.PageLayout"},
+      {2, 0, GLV_E_UNSUPPORTED, "the unknown encoding /lance.encodings21.PageLayout"},
       {2, 1, GLV_E_CORRUPT, "Large miniblock chunks are not part of the Lance v2.1 grammar"},
   };
   for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
@@ -161,11 +178,10 @@ static void footers(void **state) {
 }
 
 /* Cut at every length and with every byte changed: an error or a result, never worse. */
-static void damaged_files(void **state) {
-  test_env *t = *state;
+static void damage(test_env *t, const char *hex) {
   uint8_t bytes[ROOM];
   glv_error err;
-  const size_t size = hex_bytes(FILE_2_2, bytes, sizeof bytes);
+  const size_t size = hex_bytes(hex, bytes, sizeof bytes);
   for (size_t i = 0; i < size; i++) {
     assert_int_not_equal(bytes_read(t, bytes, i, &err), GLV_OK);
   }
@@ -177,6 +193,11 @@ static void damaged_files(void **state) {
       bytes[i] ^= changes[k];
     }
   }
+}
+
+static void damaged_files(void **state) {
+  damage(*state, FILE_2_2);
+  damage(*state, FILE_2_0);
 }
 
 /* ---- the layouts ---- */
