@@ -74,7 +74,8 @@ bool cast_nested_is_supported(const type *from, const type *to) {
   }
   if (type_is_list(from->kind)) {
     const bool single = from->kind == TYPE_FIXED_SIZE_LIST && from->width == 1;
-    return (single || type_is_string(to->kind)) && cast_is_supported(list_item(from), to);
+    const bool has_text = from->kind != TYPE_FIXED_SIZE_LIST && type_is_string(to->kind);
+    return (single || has_text) && cast_is_supported(list_item(from), to);
   }
   return false;
 }

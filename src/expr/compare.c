@@ -385,9 +385,10 @@ glv_status compare_operands(glv_env *env, enum compare_op op, const operand *l, 
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-static int compare_dictionaries(const array *l, size_t i, const array *r, size_t j);
-static int compare_lists(const array *l, size_t i, const array *r, size_t j);
-static int compare_structs(const array *l, size_t i, const array *r, size_t j);
+static int compare_dictionaries(const array *l, size_t i, const array *r, size_t j,
+                                bool nulls_last);
+static int compare_lists(const array *l, size_t i, const array *r, size_t j, bool nulls_last);
+static int compare_structs(const array *l, size_t i, const array *r, size_t j, bool nulls_last);
 
 /* Months first, then days, then nanoseconds: one does not become the other. */
 static int compare_intervals(const array *l, size_t i, const array *r, size_t j) {
@@ -400,7 +401,7 @@ static int compare_intervals(const array *l, size_t i, const array *r, size_t j)
 }
 
 /* Types are nested at most LIMIT_TYPE_DEPTH deep, so the recursion below is bounded. */
-int compare_values(const array *l, size_t i, const array *r, size_t j) {
+int compare_values_nulls(const array *l, size_t i, const array *r, size_t j, bool nulls_last) {
   switch (l->type->kind) {
   case TYPE_BOOL:
     return (int)array_bool(l, i) - (int)array_bool(r, j);
@@ -459,11 +460,11 @@ int compare_values(const array *l, size_t i, const array *r, size_t j) {
   case TYPE_LIST:
   case TYPE_LARGE_LIST:
   case TYPE_FIXED_SIZE_LIST:
-    return compare_lists(l, i, r, j);
+    return compare_lists(l, i, r, j, nulls_last);
   case TYPE_STRUCT:
-    return compare_structs(l, i, r, j);
+    return compare_structs(l, i, r, j, nulls_last);
   case TYPE_DICTIONARY:
-    return compare_dictionaries(l, i, r, j);
+    return compare_dictionaries(l, i, r, j, nulls_last);
   case TYPE_INTERVAL_MONTH_DAY_NANO:
     return compare_intervals(l, i, r, j);
   case TYPE_NONE:
@@ -475,24 +476,26 @@ int compare_values(const array *l, size_t i, const array *r, size_t j) {
 }
 
 /* A null inside a nested value equals a null and is less than any value. */
-static int compare_inner(const array *l, size_t i, const array *r, size_t j) {
+static int compare_inner(const array *l, size_t i, const array *r, size_t j, bool nulls_last) {
   const bool lv = array_is_valid(l, i);
   const bool rv = array_is_valid(r, j);
-  return lv && rv ? compare_values(l, i, r, j) : (int)lv - (int)rv;
+  const int order = (int)lv - (int)rv;
+  return lv && rv ? compare_values_nulls(l, i, r, j, nulls_last) : nulls_last ? -order : order;
 }
 
-static int compare_dictionaries(const array *l, size_t i, const array *r, size_t j) {
+static int compare_dictionaries(const array *l, size_t i, const array *r, size_t j,
+                                bool nulls_last) {
   return compare_inner(&l->children[0], array_dictionary_index(l, i), &r->children[0],
-                       array_dictionary_index(r, j));
+                       array_dictionary_index(r, j), nulls_last);
 }
 
-static int compare_lists(const array *l, size_t i, const array *r, size_t j) {
+static int compare_lists(const array *l, size_t i, const array *r, size_t j, bool nulls_last) {
   size_t lf = 0;
   size_t rf = 0;
   const size_t lc = array_list_items(l, i, &lf);
   const size_t rc = array_list_items(r, j, &rf);
   for (size_t k = 0; k < lc && k < rc; k++) {
-    const int order = compare_inner(&l->children[0], lf + k, &r->children[0], rf + k);
+    const int order = compare_inner(&l->children[0], lf + k, &r->children[0], rf + k, nulls_last);
     if (order != 0) {
       return order;
     }
@@ -500,9 +503,9 @@ static int compare_lists(const array *l, size_t i, const array *r, size_t j) {
   return ORDER(lc, rc);
 }
 
-static int compare_structs(const array *l, size_t i, const array *r, size_t j) {
+static int compare_structs(const array *l, size_t i, const array *r, size_t j, bool nulls_last) {
   for (size_t k = 0; k < l->child_count && k < r->child_count; k++) {
-    const int order = compare_inner(&l->children[k], i, &r->children[k], j);
+    const int order = compare_inner(&l->children[k], i, &r->children[k], j, nulls_last);
     if (order != 0) {
       return order;
     }

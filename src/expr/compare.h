@@ -16,7 +16,10 @@ enum compare_op { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, CO
 glv_status compare_operands(glv_env *env, enum compare_op op, const operand *l, const operand *r,
                             size_t rows, array *ret, glv_error *err);
 
-/** Order of two valid values of equal types; nulls inside nested values come first. */
-int compare_values(const array *l, size_t i, const array *r, size_t j);
+/** Order of two valid values of equal types. Nulls inside nested values come first, or last. */
+int compare_values_nulls(const array *l, size_t i, const array *r, size_t j, bool nulls_last);
+static inline int compare_values(const array *l, size_t i, const array *r, size_t j) {
+  return compare_values_nulls(l, i, r, j, false);
+}
 
 #endif

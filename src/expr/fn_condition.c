@@ -41,7 +41,7 @@ static glv_status pick_end(pick *p, const type *t, size_t rows, array *ret, glv_
 
 /* ---- greatest, least ---- */
 
-/* The operand whose value wins in row i; nulls lose. */
+/* The operand whose value wins in row i; nulls lose, those inside of lists and structs, too. */
 static size_t winner(const operand *arguments, size_t count, int sign, size_t i) {
   size_t best = 0;
   for (size_t k = 1; k < count; k++) {
@@ -51,7 +51,8 @@ static size_t winner(const operand *arguments, size_t count, int sign, size_t i)
       continue;
     }
     if (!operand_is_valid(a, i) ||
-        sign * compare_values(&b->a, operand_row(b, i), &a->a, operand_row(a, i)) > 0) {
+        sign * compare_values_nulls(&b->a, operand_row(b, i), &a->a, operand_row(a, i), sign < 0) >
+            0) {
       best = k;
     }
   }

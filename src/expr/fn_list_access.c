@@ -4,6 +4,16 @@
 #include "expr/function_private.h"
 #include "expr/lists.h"
 
+/* A list of 32-bit offsets takes no index beyond them. */
+static glv_status check_index(const function_frame *f, const lists *l, int64_t index,
+                              glv_error *err) {
+  if (l->narrow == NULL || (index >= INT32_MIN && index <= INT32_MAX)) {
+    return GLV_OK;
+  }
+  return FAIL(err, GLV_E_SQL_EXEC, "%.*s got invalid index: %lld", STR_ARG(f->binding->name),
+              (long long)index);
+}
+
 /* ---- one item of each list ---- */
 
 /* The place of the item in a list of `count`, or SIZE_MAX. */
@@ -45,7 +55,9 @@ static glv_status array_element(const function_frame *f, const operand *argument
     size_t at = SIZE_MAX;
     const span s = lists_at(&l, i);
     if (lists_is_valid(&l, i) && operand_is_valid(index, i)) {
-      at = element_at(OPERAND_VALUE(index, int64_t, i), s.count);
+      const int64_t wanted = OPERAND_VALUE(index, int64_t, i);
+      TRY(check_index(f, &l, wanted, err));
+      at = element_at(wanted, s.count);
     }
     picks[i] = at != SIZE_MAX ? (uint32_t)(s.first + at) : ITEM_NULL;
   }
@@ -147,6 +159,27 @@ static glv_status begin(const function_frame *f, const lists *l, size_t rows, li
   return list_builder_source(b, l->items, err);
 }
 
+static glv_status read_range(const function_frame *f, const lists *l, const operand *arguments,
+                             size_t i, size_t count, range *ret, glv_error *err) {
+  const int64_t from = OPERAND_VALUE(&arguments[1], int64_t, i);
+  const int64_t to = OPERAND_VALUE(&arguments[2], int64_t, i);
+  const int64_t stride = f->binding->count == 4 ? OPERAND_VALUE(&arguments[3], int64_t, i) : 1;
+  TRY(check_index(f, l, from, err));
+  TRY(check_index(f, l, to, err));
+  *ret = slice_range(from, to, stride, count);
+  if (stride == 0 && ret->from < (int64_t)count && ret->to >= 0) {
+    return FAIL(err, GLV_E_SQL_EXEC, "array_slice got invalid stride: 0, it cannot be 0");
+  }
+  return GLV_OK;
+}
+
+/* A null row holds one null item, which array_append keeps. */
+static glv_status end_null_slice(list_builder *b, glv_error *err) {
+  TRY(list_builder_reserve(b, 1, err));
+  list_builder_pick_nulls(b, 1);
+  return list_builder_end_null(b, err);
+}
+
 static glv_status array_slice_kernel(const function_frame *f, const operand *arguments, size_t rows,
                                      array *ret, glv_error *err) {
   CLEANUP(list_builder_dispose) list_builder b = {0};
@@ -157,14 +190,12 @@ static glv_status array_slice_kernel(const function_frame *f, const operand *arg
   for (size_t i = 0; i < rows; i++) {
     const span s = lists_at(&l, i);
     if (!kernel_row_is_valid(arguments, count, i)) {
-      TRY(list_builder_end_null(&b, err));
+      TRY(end_null_slice(&b, err));
       continue;
     }
-    const int64_t stride = count == 4 ? OPERAND_VALUE(&arguments[3], int64_t, i) : 1;
-    const range r = slice_range(OPERAND_VALUE(&arguments[1], int64_t, i),
-                                OPERAND_VALUE(&arguments[2], int64_t, i), stride, s.count);
-    if (stride == 0 && r.from < (int64_t)s.count && r.to >= 0) {
-      return FAIL(err, GLV_E_SQL_EXEC, "array_slice got invalid stride: 0, it cannot be 0");
+    range r = {.is_empty = true};
+    if (s.count != 0) {
+      TRY(read_range(f, &l, arguments, i, s.count, &r, err));
     }
     TRY(pick_range(&b, &r, s.first, err));
     TRY(list_builder_end(&b, err));
@@ -189,7 +220,7 @@ static glv_status trim(const function_frame *f, const operand *arguments, size_t
   for (size_t i = 0; i < rows; i++) {
     const span s = lists_at(&l, i);
     if (!lists_is_valid(&l, i)) {
-      TRY(list_builder_end_null(&b, err));
+      TRY(end_null_slice(&b, err));
       continue;
     }
     const size_t kept = s.count > front + back ? s.count - front - back : 0;

@@ -79,7 +79,8 @@ static glv_status bind_make(function_binding *b, glv_error *err) {
   const type *item = type_simple(TYPE_NULL);
   for (size_t i = 0; i < b->count; i++) {
     const type *joined = NULL;
-    TRY(coerce_union(b->arena, item, b->arguments[i].type, &joined, err));
+    TRY(coerce_union(b->arena, b->arguments[i].type, item, &joined,
+                     err)); /* the last names fields */
     if (joined == NULL) {
       return no_union(b, item, b->arguments[i].type, err);
     }

@@ -15,6 +15,7 @@ typedef struct order {
   buffer *keys; /* one for each item, or NULL */
   bool descends;
   bool nulls_first;
+  bool inner_last; /* nulls inside of items: where they stand before a descending turn */
 } order;
 
 static void order_dispose(order *o) { buffer_cleanup(&o->keys); }
@@ -99,7 +100,7 @@ static int compare(const order *o, size_t a, size_t b) {
     const uint64_t y = keys[b - o->base];
     return (x > y) - (x < y);
   }
-  return compare_values(o->items, a, o->items, b);
+  return compare_values_nulls(o->items, a, o->items, b, o->inner_last);
 }
 
 /* ---- array_sort ---- */
@@ -218,17 +219,19 @@ static glv_status array_sort(const function_frame *f, const operand *arguments, 
   if (arguments[0].a.type->kind == TYPE_NULL || !known) {
     return array_new_null(f->env, f->binding->result, rows, ret, err);
   }
+  o.inner_last = o.nulls_first == o.descends;
   const lists l = lists_of(&arguments[0]);
   TRY(order_init(&o, f->env, &l, err));
   TRY(list_builder_init(&b, f->env, f->binding->result, rows, err));
   TRY(list_builder_source(&b, l.items, err));
   for (size_t i = 0; i < rows; i++) {
+    const span s = lists_at(&l, i);
+    TRY(list_builder_reserve(&b, 2 * s.count, err));
     if (!lists_is_valid(&l, i)) {
+      list_builder_pick_nulls(&b, s.count); /* array_append would see them */
       TRY(list_builder_end_null(&b, err));
       continue;
     }
-    const span s = lists_at(&l, i);
-    TRY(list_builder_reserve(&b, 2 * s.count, err));
     pick_sorted(&o, &b, s);
     TRY(list_builder_end(&b, err));
   }

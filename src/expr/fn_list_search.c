@@ -101,6 +101,11 @@ static glv_status search_init(search *s, const function_frame *f, const operand 
   }
   CLEANUP(operand_dispose) operand wanted = {0};
   TRY(needles(f->env, &s->l, needle, rows, all, &wanted, err));
+  if (nulls_equal && type_is_list(wanted.a.type->kind)) {
+    wanted.a.validity = NULL; /* the reference takes a null list for an empty one here */
+    wanted.a.null_count = 0;
+    nulls_equal = false;
+  }
   return compare_items(f->env, &items, &wanted, nulls_equal, &s->hits, err);
 }
 
@@ -289,7 +294,7 @@ static glv_status remove_items(const function_frame *f, const operand *arguments
 static glv_status replace_items(const function_frame *f, const operand *arguments, size_t limit,
                                 size_t rows, array *ret, glv_error *err) {
   const operand *n = f->binding->count > 3 ? &arguments[3] : NULL;
-  if (arguments[0].a.type->kind == TYPE_NULL) {
+  if (arguments[0].a.type->kind == TYPE_NULL && rows == 1) { /* more rows fail in the reference */
     return array_new_null(f->env, f->binding->result, rows, ret, err);
   }
   CLEANUP(search_dispose) search s = {0};

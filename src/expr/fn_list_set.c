@@ -87,11 +87,22 @@ static bool covers(sets *s, bool all, size_t i) {
   return all;
 }
 
-/* A constant list without items, which gives the same for all rows, null ones too. */
-static bool is_empty_constant(const operand *o) {
+static bool has_no_items(const operand *o) {
   const lists l = lists_of(o);
-  return o->is_scalar && array_is_valid(&o->a, 0) && lists_extent(&l).count == 0;
+  return lists_extent(&l).count == 0;
 }
+
+/* Whether the answer is the same for all rows, null ones too, as the reference has it when there is
+ * nothing to look for in the whole batch. */
+static bool is_settled(const operand *arguments, bool all) {
+  if (all || arguments[0].is_scalar == arguments[1].is_scalar) {
+    return has_no_items(&arguments[1]);
+  }
+  return has_no_items(&arguments[arguments[1].is_scalar ? 1 : 0]);
+}
+
+/* A null on either side of array_has_any is not looked behind. */
+static bool is_null_constant(const operand *o) { return o->is_scalar && !array_is_valid(&o->a, 0); }
 
 static glv_status has_items(const function_frame *f, const operand *arguments, bool all,
                             size_t rows, array *ret, glv_error *err) {
@@ -100,8 +111,7 @@ static glv_status has_items(const function_frame *f, const operand *arguments, b
   void *values = NULL;
   TRY(lists_require(f, &arguments[0], err));
   TRY(lists_require(f, &arguments[1], err));
-  const bool is_fixed =
-      is_empty_constant(&arguments[1]) || (!all && is_empty_constant(&arguments[0]));
+  const bool is_fixed = is_settled(arguments, all);
   TRY(kernel_begin(f->env, f->binding->result, arguments, is_fixed ? 0 : 2, rows, &a, &values,
                    err));
   TRY(sets_init(&s, f, arguments, 2, err));
@@ -122,7 +132,7 @@ static glv_status array_has_all(const function_frame *f, const operand *argument
 static glv_status array_has_any(const function_frame *f, const operand *arguments, size_t rows,
                                 array *ret, glv_error *err) {
   for (size_t i = 0; i < 2; i++) {
-    if (arguments[i].a.type->kind == TYPE_NULL) {
+    if (arguments[i].a.type->kind == TYPE_NULL || is_null_constant(&arguments[i])) {
       return array_new_null(f->env, f->binding->result, rows, ret, err);
     }
   }

@@ -75,6 +75,10 @@ static glv_status print_items(glv_env *env, const array *leaves, array *ret, glv
   if (leaves->type->kind == TYPE_FLOAT64 || leaves->type->kind == TYPE_FLOAT32) {
     return print_floats(env, leaves, ret, err);
   }
+  if (!cast_is_supported(leaves->type, type_simple(TYPE_UTF8))) {
+    return FAIL(err, GLV_E_SQL_EXEC, "Unsupported data type in array_to_string: %s",
+                TYPE_TEXT(leaves->type));
+  }
   return cast_array(env, leaves, type_simple(TYPE_UTF8), false, ret, err);
 }
 
@@ -155,13 +159,6 @@ static glv_status array_to_string(const function_frame *f, const operand *argume
 static glv_status bind_to_string(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 2, 3, err));
   TRY(bind_lists(b, "ass", false, err));
-  const type *t = b->targets[0];
-  while (type_is_list(t->kind)) {
-    t = list_item(t);
-  }
-  if (!cast_is_supported(t, type_simple(TYPE_UTF8))) {
-    return bind_refuse(b, 0, "List of values with a text", err);
-  }
   b->result = type_simple(TYPE_UTF8);
   return GLV_OK;
 }

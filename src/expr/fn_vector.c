@@ -140,6 +140,9 @@ static glv_status bind_vector(function_binding *b, size_t i, glv_error *err) {
 
 static glv_status bind_vectors(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 2, 2, err));
+  if (b->function->kernel == array_distance && (bind_is_null(b, 0) || bind_is_null(b, 1))) {
+    return bind_refuse(b, bind_is_null(b, 0) ? 0 : 1, "List of numbers", err);
+  }
   for (size_t i = 0; i < 2; i++) {
     TRY(bind_vector(b, i, err));
   }

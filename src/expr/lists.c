@@ -320,7 +320,7 @@ static glv_status join_items(function_binding *b, const char *roles, const type 
     }
     if (joined != NULL) {
       const type *before = joined;
-      TRY(coerce_union(b->arena, before, t, &joined, err));
+      TRY(coerce_union(b->arena, t, before, &joined, err));
       if (joined == NULL) {
         return FAIL(err, GLV_E_SQL_PLAN,
                     "Failed to coerce arguments to satisfy a call to '%.*s' function: items of "

@@ -96,7 +96,7 @@ static inline void list_builder_pick_span(list_builder *b, size_t first, size_t 
 /** The picks since the last end are one list. Errors: GLV_E_LIMIT when the items of all rows do not
  * fit into the offsets. */
 glv_status list_builder_end(list_builder *b, glv_error *err);
-/** A null list; what was picked since the last end must be nothing. Errors: GLV_E_NOMEM. */
+/** A null list; what was picked since the last end lies behind it unseen. Errors: GLV_E_NOMEM. */
 glv_status list_builder_end_null(list_builder *b, glv_error *err);
 /** After `rows` ends: the column. Errors: GLV_E_NOMEM, GLV_E_LIMIT. */
 glv_status list_builder_finish(list_builder *b, array *ret, glv_error *err);
