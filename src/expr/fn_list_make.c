@@ -94,12 +94,14 @@ static glv_status bind_make(function_binding *b, glv_error *err) {
 
 /* ---- array_append, array_prepend ---- */
 
-/* An item behind, or in front of, the items of each list. The items of a null list count, too. */
+/* An item behind, or in front of, the items of each list. The items of a null list count, too, but
+ * for lists of lists: as the reference has it. */
 static glv_status add_item(const function_frame *f, const operand *list, const operand *item,
                            bool behind, size_t rows, array *ret, glv_error *err) {
   CLEANUP(list_builder_dispose) list_builder b = {0};
   const bool has_list = list->a.type->kind != TYPE_NULL;
   const lists l = has_list ? lists_of(list) : (lists){0};
+  const bool is_nested = type_is_list(item->a.type->kind);
   uint32_t starts[2] = {0};
   TRY(list_builder_init(&b, f->env, f->binding->result, rows, err));
   if (has_list) {
@@ -108,7 +110,8 @@ static glv_status add_item(const function_frame *f, const operand *list, const o
     TRY(list_builder_source(&b, &item->a, err));
   }
   for (size_t i = 0; i < rows; i++) {
-    const span s = has_list ? lists_at(&l, i) : (span){0};
+    const bool keeps = has_list && (!is_nested || lists_is_valid(&l, i));
+    const span s = keeps ? lists_at(&l, i) : (span){0};
     const uint32_t added = (uint32_t)operand_row(item, i);
     TRY(list_builder_reserve(&b, s.count + 1, err));
     if (!behind) {
@@ -249,13 +252,14 @@ static glv_status too_many(const function_frame *f, glv_error *err) {
               STR_ARG(f->binding->name), LIMIT_SQL_LIST_ITEMS);
 }
 
-/* Fails before any memory is taken when the lists would become too long. */
-static glv_status check_total(const function_frame *f, size_t *total, uint64_t more,
-                              glv_error *err) {
-  if (more > LIMIT_SQL_LIST_ITEMS - *total) {
+/* Fails before any memory is taken when `count` items of a weight would be too much. */
+static glv_status check_total(const function_frame *f, uint64_t *total, uint64_t count,
+                              uint64_t weight, glv_error *err) {
+  uint64_t more;
+  if (__builtin_mul_overflow(count, weight, &more) || more > LIMIT_SQL_LIST_ITEMS - *total) {
     return too_many(f, err);
   }
-  *total += (size_t)more;
+  *total += more;
   return GLV_OK;
 }
 
@@ -268,14 +272,15 @@ static glv_status array_repeat(const function_frame *f, const operand *arguments
                                array *ret, glv_error *err) {
   const operand *count = &arguments[1];
   CLEANUP(list_builder_dispose) list_builder b = {0};
-  size_t total = 0;
+  uint64_t total = 0;
   for (size_t i = 0; i < rows; i++) {
-    TRY(check_total(f, &total, repetitions(count, i), err));
+    const size_t item = operand_row(&arguments[0], i);
+    TRY(check_total(f, &total, repetitions(count, i), lists_weight(&arguments[0].a, item, 1), err));
   }
   TRY(list_builder_init(&b, f->env, f->binding->result, rows, err));
   TRY(list_builder_source(&b, &arguments[0].a, err));
-  TRY(list_builder_reserve(&b, total, err));
   for (size_t i = 0; i < rows; i++) {
+    TRY(list_builder_reserve(&b, (size_t)repetitions(count, i), err));
     if (!operand_is_valid(count, i)) {
       TRY(list_builder_end_null(&b, err));
       continue;
@@ -342,14 +347,15 @@ static glv_status array_resize(const function_frame *f, const operand *arguments
   const operand *value = f->binding->count == 3 ? &arguments[2] : NULL;
   CLEANUP(list_builder_dispose) list_builder b = {0};
   uint32_t starts[2] = {0};
-  size_t total = 0;
+  uint64_t total = 0;
   TRY(lists_require(f, &arguments[0], err));
   const lists l = lists_of(&arguments[0]);
   for (size_t i = 0; i < rows; i++) {
     uint64_t wanted = 0;
     if (lists_is_valid(&l, i)) {
       TRY(new_length(&arguments[1], i, &wanted, err));
-      TRY(check_total(f, &total, wanted, err));
+      TRY(check_total(f, &total, wanted,
+                      value != NULL ? lists_weight(&value->a, operand_row(value, i), 1) : 1, err));
     }
   }
   TRY(list_builder_init(&b, f->env, f->binding->result, rows, err));

@@ -157,13 +157,21 @@ static glv_status start_stamps(const function_frame *f, moments *m, bool inclusi
 static glv_status add_moments(const function_frame *f, const moments *m, builder *items,
                               glv_error *err) {
   int64_t at = m->first;
-  bool fits = true;
-  for (; fits && !is_over(m, at); fits = shift_moment(m, at, false, &at)) {
+  while (!is_over(m, at)) {
+    const int32_t day = (int32_t)at;
+    int64_t next = 0;
     if (items->length >= LIMIT_SQL_LIST_ITEMS) {
       return too_many(f, err);
     }
-    const int32_t day = (int32_t)at;
     TRY(builder_append_fixed(items, m->are_days ? (const void *)&day : &at, err));
+    if (!shift_moment(m, at, false, &next)) {
+      break;
+    }
+    if (m->backward ? next >= at : next <= at) {
+      return FAIL(err, GLV_E_SQL_EXEC, "%.*s: the step does not lead to the end",
+                  STR_ARG(f->binding->name));
+    }
+    at = next;
   }
   return GLV_OK;
 }

@@ -72,12 +72,18 @@ static bool dot_product(const vector *l, const vector *r, double *ret) {
   return true;
 }
 
+static bool is_large(const operand *o) { return o->a.type->kind == TYPE_LARGE_LIST; }
+
 static glv_status measure(const function_frame *f, const operand *arguments, distance fn,
                           size_t rows, array *ret, glv_error *err) {
   CLEANUP(array_unref) array a = {0};
   void *values;
   TRY(lists_require(f, &arguments[0], err));
   TRY(lists_require(f, &arguments[1], err));
+  if (fn == euclid && is_large(&arguments[0]) != is_large(&arguments[1])) {
+    return FAIL(err, GLV_E_SQL_EXEC, "array_distance does not support types %s and %s",
+                TYPE_TEXT(arguments[0].a.type), TYPE_TEXT(arguments[1].a.type));
+  }
   const lists left = lists_of(&arguments[0]);
   const lists right = lists_of(&arguments[1]);
   TRY(kernel_begin(f->env, f->binding->result, arguments, 2, rows, &a, &values, err));

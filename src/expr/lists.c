@@ -226,6 +226,32 @@ glv_status lists_wrap(glv_env *env, const array *a, const type *t, array *ret, g
   return GLV_OK;
 }
 
+/* The items of adjacent lists are adjacent, so this takes no longer than the type is deep. */
+uint64_t lists_weight(const array *a, size_t first, size_t count) {
+  const operand o = {.a = *a};
+  uint64_t weight = count;
+  if (count == 0 || a->type->kind == TYPE_NULL) {
+    return weight;
+  }
+  if (type_is_list(a->type->kind) || a->type->kind == TYPE_MAP) {
+    const lists l = lists_of(&o);
+    const size_t start = lists_at(&l, first).first;
+    const span last = lists_at(&l, first + count - 1);
+    return weight + lists_weight(l.items, start, last.first + last.count - start);
+  }
+  if (a->type->kind == TYPE_STRUCT) {
+    for (size_t i = 0; i < a->child_count; i++) {
+      weight += lists_weight(&a->children[i], first, count);
+    }
+    return weight;
+  }
+  if (type_offset_width(a->type->kind) != 0) {
+    const str last = array_str(a, first + count - 1);
+    return weight + (uint64_t)(last.data + last.size - array_str(a, first).data) / 8;
+  }
+  return weight + count * (type_width(a->type) / 8);
+}
+
 /* ---- types ---- */
 
 size_t type_depth(const type *t) {

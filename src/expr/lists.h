@@ -116,6 +116,9 @@ glv_status lists_wrap(glv_env *env, const array *a, const type *t, array *ret, g
 
 /** Levels of nesting of a type: 1 for one without children. */
 size_t type_depth(const type *t);
+/** How much memory values [first, first + count) take: about the number of 8-byte words, those of
+ * the items of lists included. */
+uint64_t lists_weight(const array *a, size_t first, size_t count);
 /** A list of items: type `kind` (list or large_list) of nullable `item`s. Errors: GLV_E_NOMEM;
  * GLV_E_LIMIT when types would be nested deeper than LIMIT_TYPE_DEPTH. */
 glv_status list_type_new(arena *a, type_kind kind, const type *item, bool nullable,

@@ -264,13 +264,41 @@ static const char *unit_name(time_unit unit) {
 
 static glv_status print(const type *t, int depth, buf *out, glv_error *err);
 
+/* A name as a string literal. */
+static glv_status print_name(const char *name, buf *out, glv_error *err) {
+  TRY(buf_append_char(out, '"', err));
+  for (; *name != '\0'; name++) {
+    if (*name == '"' || *name == '\\') {
+      TRY(buf_append_char(out, '\\', err));
+    }
+    TRY(buf_append_char(out, *name, err));
+  }
+  return buf_append_str(out, STR("\": "), err);
+}
+
+/* The name stands before the type in structs and maps, behind it in lists where it is unusual. */
+static glv_status print_child(const type *t, const field *child, int depth, buf *out,
+                              glv_error *err) {
+  if (t->kind == TYPE_STRUCT || t->kind == TYPE_MAP) {
+    TRY(print_name(child->name, out, err));
+  }
+  if (t->kind != TYPE_DICTIONARY && !child->nullable) {
+    TRY(buf_append_str(out, STR("non-null "), err));
+  }
+  TRY(print(child->type, depth + 1, out, err));
+  if (type_is_list(t->kind) && !str_is(str_of(child->name), "item")) {
+    TRY(buf_printf(out, err, ", field: '%s'", child->name));
+  }
+  return GLV_OK;
+}
+
 static glv_status print_children(const type *t, int depth, buf *out, glv_error *err) {
   for (size_t i = 0; i < t->child_count; i++) {
     TRY(buf_append(out, ", ", i == 0 ? 0 : 2, err));
-    if (t->kind == TYPE_STRUCT) {
-      TRY(buf_printf(out, err, "\"%s\": ", t->children[i].name));
-    }
-    TRY(print(t->children[i].type, depth + 1, out, err));
+    TRY(print_child(t, &t->children[i], depth, out, err));
+  }
+  if (t->kind == TYPE_MAP) {
+    TRY(buf_append_str(out, t->flag ? STR(", sorted") : STR(", unsorted"), err));
   }
   return buf_append_char(out, ')', err);
 }
