@@ -28,6 +28,8 @@
 #define LIMIT_BLOCK_BYTES (2u << 30)
 /** Bytes of one JSON text. */
 #define LIMIT_JSON_BYTES (64u << 20)
+/** Nesting of JSON in binary form. */
+#define LIMIT_JSONB_DEPTH 256
 /** Length of a path. */
 #define LIMIT_PATH_BYTES 4096
 /** Rows of one batch that a scan produces. */

@@ -15,15 +15,6 @@ static glv_status bind_later(function_binding *b, glv_error *err) {
 
 const function functions_later[] = {
     LATER("list_min"),
-    LATER("json_extract"),
-    LATER("json_get"),
-    LATER("json_get_string"),
-    LATER("json_get_int"),
-    LATER("json_get_float"),
-    LATER("json_get_bool"),
-    LATER("json_exists"),
-    LATER("json_array_contains"),
-    LATER("json_array_length"),
     LATER("union_tag"),
     LATER("union_extract"),
     LATER("arrow_field"),

@@ -5,17 +5,17 @@
 #include "expr/function_private.h"
 
 static const function *const FAMILIES[] = {
-    functions_case,        functions_length,      functions_trim,         functions_slice,
-    functions_concat,      functions_search,      functions_token,        functions_character,
-    functions_edit,        functions_levenshtein, functions_digest,       functions_encode,
-    functions_system,      functions_regexp,      functions_regexp_find,  functions_math,
-    functions_power,       functions_number,      functions_integer,      functions_round,
-    functions_date_part,   functions_date_trunc,  functions_date_bin,     functions_time,
-    functions_date,        functions_timestamp,   functions_vector,       functions_struct,
-    functions_list_access, functions_list_make,   functions_list_measure, functions_list_order,
-    functions_list_range,  functions_list_set,    functions_map,          functions_list_search,
-    functions_list_shape,  functions_list_text,   functions_condition,    functions_arrow,
-    functions_later};
+    functions_case,        functions_length,      functions_trim,       functions_slice,
+    functions_concat,      functions_search,      functions_token,      functions_character,
+    functions_edit,        functions_levenshtein, functions_digest,     functions_encode,
+    functions_system,      functions_json,        functions_regexp,     functions_regexp_find,
+    functions_math,        functions_power,       functions_number,     functions_integer,
+    functions_round,       functions_date_part,   functions_date_trunc, functions_date_bin,
+    functions_time,        functions_date,        functions_timestamp,  functions_vector,
+    functions_struct,      functions_list_access, functions_list_make,  functions_list_measure,
+    functions_list_order,  functions_list_range,  functions_list_set,   functions_map,
+    functions_list_search, functions_list_shape,  functions_list_text,  functions_condition,
+    functions_arrow,       functions_later};
 
 enum { FAMILY_COUNT = sizeof FAMILIES / sizeof FAMILIES[0], NAME_MAX_SIZE = 64 };
 

@@ -23,6 +23,7 @@ extern const function functions_levenshtein[]; /* fn_levenshtein.c */
 extern const function functions_digest[];      /* fn_digest.c: md5 sha256 digest ... */
 extern const function functions_encode[];      /* fn_encode.c: encode decode */
 extern const function functions_system[];      /* fn_system.c: uuid version */
+extern const function functions_json[];        /* fn_json.c: json_extract json_get ... */
 extern const function functions_regexp[];      /* fn_regexp.c: regexp_like regexp_replace */
 extern const function functions_regexp_find[]; /* fn_regexp_find.c: regexp_count _instr _match */
 extern const function functions_math[];        /* fn_math.c: sqrt exp ln sin atan2 pi random ... */

@@ -277,9 +277,24 @@ static glv_status plan_slice(planner *p, const ast *a, place at, const node *l, 
   return plan_function(p, "array_slice", arguments, count, ret, err);
 }
 
+/* JSONB is a type of context L, and of texts that are written only. */
+static bool is_jsonb(const ast_type *t, place at) {
+  return !at.inner && t->known && t->element == NULL && str_is(t->name, "JSONB");
+}
+
+static glv_status plan_jsonb_cast(planner *p, const ast *a, const node **ret, glv_error *err) {
+  if (a->child[0]->kind != AST_STRING) {
+    return FAIL(err, GLV_E_SQL_PLAN, "CAST to JSONB only supports string literals");
+  }
+  return plan_jsonb(p, a->child[0]->text, ret, err);
+}
+
 static glv_status plan_cast_node(planner *p, const ast *a, place at, const node *x,
                                  const node **ret, glv_error *err) {
   const type *t = NULL;
+  if (is_jsonb(a->type, at)) {
+    return plan_jsonb_cast(p, a, ret, err);
+  }
   TRY(plan_type(p, a->type, at, &t, err));
   const bool is_try = a->op == AST_CAST_TRY || a->op == AST_CAST_SAFE;
   if (at.inner && !is_try && t->kind == TYPE_TIMESTAMP && t->unit == UNIT_NANO &&
@@ -414,6 +429,9 @@ static glv_status plan_typed_string(planner *p, const ast *a, place at, const no
                                     glv_error *err) {
   const type *t = NULL;
   const node *text = NULL;
+  if (is_jsonb(a->type, at)) {
+    return plan_jsonb(p, a->text, ret, err);
+  }
   TRY(plan_type(p, a->type, at, &t, err));
   TRY(plan_string(p, a->text, &text, err));
   return plan_cast(p, text, t, false, ret, err);

@@ -5,8 +5,10 @@
 #include <stdio.h>
 
 #include "arrow/builder.h"
+#include "base/limits.h"
 #include "base/number.h"
 #include "expr/cast.h"
+#include "expr/jsonb.h"
 #include "expr/lists.h"
 #include "expr/plan_private.h"
 
@@ -78,6 +80,17 @@ glv_status plan_hex(planner *p, const ast *a, const node **ret, glv_error *err) 
     *byte = (char)((unsigned)(unsigned char)*byte << 4 | (unsigned)digit);
   }
   return text(p, t, str_slice(bytes, size), ret, err);
+}
+
+glv_status plan_jsonb(planner *p, str json, const node **ret, glv_error *err) {
+  CLEANUP(buf_dispose) buf bytes;
+  buf_init(&bytes, p->env, LIMIT_JSON_BYTES);
+  glv_error why = {0};
+  const glv_status status = jsonb_parse(p->env, json, &bytes, &why);
+  if (status != GLV_OK) {
+    return FAIL(err, status == GLV_E_INVALID_INPUT ? GLV_E_SQL_PLAN : status, "%s", why.message);
+  }
+  return text(p, type_simple(TYPE_LARGE_BINARY), buf_str(&bytes), ret, err);
 }
 
 static bool is_integer_text(str digits) {

@@ -137,6 +137,8 @@ glv_status plan_number(planner *p, const ast *a, bool negative, place at, const 
                        glv_error *err);
 glv_status plan_string(planner *p, str text, const node **ret, glv_error *err);
 glv_status plan_hex(planner *p, const ast *a, const node **ret, glv_error *err);
+/** JSON text in its binary form, a literal of large_binary. Errors: GLV_E_SQL_PLAN. */
+glv_status plan_jsonb(planner *p, str text, const node **ret, glv_error *err);
 glv_status plan_bool(planner *p, bool value, const node **ret, glv_error *err);
 /** 7.4: an array literal of L. */
 glv_status plan_array_literal(planner *p, const ast *a, const node **ret, glv_error *err);
