@@ -28,11 +28,18 @@ static glv_status refuse(const codec *c, size_t width, const sink *s, glv_error 
               TYPE_TEXT(s->f->type), codec_name(c), width);
 }
 
+static bool is_all_null(const codec *c) {
+  return c->kind == CODEC_CONSTANT && c->constant.data == NULL;
+}
+
 glv_status value_parts_of(const codec *c, size_t width, const sink *s, value_parts *ret,
                           glv_error *err) {
   const codec *top = c;
   value_parts parts = {0};
   for (size_t level = 0; level < s->s.depth; level++, c = c->inner) {
+    if (level != 0 && is_all_null(c)) {
+      break; /* lists that are null have no levels below */
+    }
     if (c->kind != CODEC_LIST || c->items != s->s.items[level]) {
       return refuse(top, width, s, err);
     }
@@ -40,7 +47,7 @@ glv_status value_parts_of(const codec *c, size_t width, const sink *s, value_par
     parts.validity_total += parts.validity[level];
   }
   size_t leaves = bits_size(shape_row_bits(&s->s));
-  if (c->kind == CODEC_CONSTANT && c->constant.data == NULL && s->s.depth != 0) {
+  if (is_all_null(c) && s->s.depth != 0) {
     parts.all_items_null = true;
     leaves = 0;
   } else if (c->kind != CODEC_FLAT) {
