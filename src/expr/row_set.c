@@ -177,13 +177,72 @@ static void add_sizes(const array *a, size_t rows, size_t *sizes) {
     }
     return;
   }
+  if (is_bytes(a->type) && !array_has_nulls(a)) {
+    for (size_t i = 0; i < rows; i++) {
+      sizes[i] += 1 + sizeof(uint64_t) + array_str(a, i).size;
+    }
+    return;
+  }
   for (size_t i = 0; i < rows; i++) {
     sizes[i] += value_size(a, i);
   }
 }
 
+/* One row after the other, of values of a C type: a byte, then the value unless it is null. */
+#define PUT_LOOP(ctype, value)                                                                     \
+  do {                                                                                             \
+    const ctype *v = (const ctype *)a->values;                                                     \
+    for (size_t i = 0; i < rows; i++) {                                                            \
+      const ctype word = value;                                                                    \
+      const bool valid = !has_nulls || array_is_valid(a, i);                                       \
+      bytes[at[i]++] = valid;                                                                      \
+      if (valid) {                                                                                 \
+        memcpy(bytes + at[i], &word, sizeof word);                                                 \
+        at[i] += sizeof word;                                                                      \
+      }                                                                                            \
+    }                                                                                              \
+    return true;                                                                                   \
+  } while (false)
+
+/* Columns whose values are words; false: the column has other values. */
+static bool put_word_column(const array *a, size_t rows, uint8_t *bytes, size_t *at) {
+  const bool has_nulls = array_has_nulls(a);
+  switch (a->type->kind) {
+  case TYPE_FLOAT16:
+    PUT_LOOP(uint16_t, one_nan16(v[i]));
+  case TYPE_FLOAT32:
+    PUT_LOOP(uint32_t, one_nan32(v[i]));
+  case TYPE_FLOAT64:
+    PUT_LOOP(uint64_t, one_nan64(v[i]));
+  default:
+    break;
+  }
+  switch (word_width(a->type) == 0 || a->type->kind == TYPE_BOOL ? 0 : type_width(a->type)) {
+  case 1:
+    PUT_LOOP(uint8_t, v[i]);
+  case 2:
+    PUT_LOOP(uint16_t, v[i]);
+  case 4:
+    PUT_LOOP(uint32_t, v[i]);
+  case 8:
+    PUT_LOOP(uint64_t, v[i]);
+  default:
+    return false;
+  }
+}
+
 /* Write a column; at[i] is where the bytes of row i go on. */
 static void put_column(const array *a, size_t rows, uint8_t *bytes, size_t *at) {
+  if (put_word_column(a, rows, bytes, at)) {
+    return;
+  }
+  if (is_bytes(a->type) && !array_has_nulls(a)) {
+    for (size_t i = 0; i < rows; i++) {
+      bytes[at[i]++] = 1;
+      at[i] = (size_t)(put_sized(array_str(a, i), bytes + at[i]) - bytes);
+    }
+    return;
+  }
   for (size_t i = 0; i < rows; i++) {
     at[i] = (size_t)(put_value(a, i, bytes + at[i]) - bytes);
   }

@@ -452,7 +452,8 @@ glv_status select_parse_view(arena *a, str text, select_statement *ret, glv_erro
 static glv_status put_expression(arena *a, str text, str output, bool is_item, buf *out,
                                  glv_error *err) {
   const ast *root;
-  TRY(ast_parse(a, text, EXPR_DQUOTE_IDENTIFIER, LIMIT_SQL_DEPTH, &root, err));
+  TRY(ast_parse(a, text, EXPR_DQUOTE_IDENTIFIER | AST_PARSE_AGGREGATES, LIMIT_SQL_DEPTH, &root,
+                err));
   return is_item ? select_print_item(root, output, out, err) : ast_print(root, out, err);
 }
 
@@ -469,6 +470,10 @@ glv_status select_print_view(arena *a, const select_statement *s, buf *out, glv_
   if (s->filter.size != 0) {
     TRY(buf_append_str(out, STR(" WHERE "), err));
     TRY(put_expression(a, s->filter, (str){NULL, 0}, false, out, err));
+  }
+  for (size_t i = 0; i < s->group_count; i++) {
+    TRY(buf_append_str(out, i == 0 ? STR(" GROUP BY ") : STR(", "), err));
+    TRY(put_expression(a, s->groups[i], (str){NULL, 0}, false, out, err));
   }
   return put_limit(s, out, err);
 }

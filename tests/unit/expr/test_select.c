@@ -224,6 +224,16 @@ static void test_printing_a_view(void **state) {
   assert_string_equal(out.data, "SELECT name, upper(`Name`) AS `Shout` FROM `my ns`.t WHERE x > 1 "
                                 "LIMIT 0");
   buf_clear(&out);
+  const str groups[] = {STR("`name`"), STR("date_part( 'year',d )")};
+  s.groups = groups;
+  s.group_count = 2;
+  s.has_limit = false;
+  assert_int_equal(select_print_view(&f->a, &s, &out, &f->err), GLV_OK);
+  assert_string_equal(out.data, "SELECT name, upper(`Name`) AS `Shout` FROM `my ns`.t WHERE x > 1 "
+                                "GROUP BY name, date_part('year', d)");
+  s.group_count = 0;
+  s.has_limit = true;
+  buf_clear(&out);
   s.item_count = 0;
   assert_int_equal(select_print_view(&f->a, &s, &out, &f->err), GLV_E_INVALID_INPUT);
   s.star = true;
