@@ -8,6 +8,7 @@
 #include "arrow/bits.h"
 #include "arrow/builder.h"
 #include "base/buf.h"
+#include "base/encoding.h"
 #include "expr/cast_private.h"
 #include "expr/lists.h"
 
@@ -226,6 +227,36 @@ static glv_status fixed_to_fixed(const cast_job *job, array *ret, glv_error *err
 
 /* ---- to text ---- */
 
+/* Bytes inside of lists are written as digits. */
+static glv_status print_hex(const cast_job *job, const array *a, array *ret, glv_error *err) {
+  CLEANUP(builder_dispose) builder b;
+  CLEANUP(buf_dispose) buf text;
+  builder_init(&b, job->env, type_simple(TYPE_UTF8));
+  buf_init(&text, job->env, INT32_MAX);
+  for (size_t i = 0; i < a->length; i++) {
+    if (!array_is_valid(a, i)) {
+      TRY(builder_append_null(&b, err));
+      continue;
+    }
+    const str bytes = array_str(a, i);
+    buf_clear(&text);
+    TRY(buf_append_fill(&text, '0', 2 * bytes.size, err));
+    hex_encode(bytes.data, bytes.size, text.data);
+    TRY(builder_append_str(&b, buf_str(&text), err));
+  }
+  return builder_finish(&b, ret, err);
+}
+
+/* The items that the rows refer to as texts. */
+static glv_status print_items(const cast_job *job, const lists *l, array *ret, glv_error *err) {
+  if (!type_is_binary(l->items->type->kind)) {
+    return cast_items(job, l, type_simple(TYPE_UTF8), ret, err);
+  }
+  const span all = lists_extent(l);
+  CLEANUP(array_unref) array items = array_slice(l->items, all.first, all.count);
+  return print_hex(job, &items, ret, err);
+}
+
 /* `[a, , c]`: a null inside is empty. */
 static glv_status list_to_text(const cast_job *job, array *ret, glv_error *err) {
   const operand o = {.a = *job->from};
@@ -236,7 +267,7 @@ static glv_status list_to_text(const cast_job *job, array *ret, glv_error *err) 
   CLEANUP(buf_dispose) buf text;
   builder_init(&b, job->env, job->to);
   buf_init(&text, job->env, INT32_MAX);
-  TRY(cast_items(job, &l, type_simple(TYPE_UTF8), &texts, err));
+  TRY(print_items(job, &l, &texts, err));
   for (size_t i = 0; i < job->from->length; i++) {
     if (!lists_is_valid(&l, i)) {
       TRY(builder_append_null(&b, err));

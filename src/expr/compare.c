@@ -340,9 +340,7 @@ static void compare_each(enum compare_op op, const operand *l, const operand *r,
   }
 }
 
-static bool is_comparable(const type *t) {
-  return t->kind != TYPE_NULL && t->kind != TYPE_NONE && t->kind != TYPE_MAP;
-}
+static bool is_comparable(const type *t) { return t->kind != TYPE_NULL && t->kind != TYPE_NONE; }
 
 static glv_status compare_into(enum compare_op op, const operand *l, const operand *r, size_t rows,
                                uint64_t *out, glv_error *err) {
@@ -460,6 +458,7 @@ int compare_values_nulls(const array *l, size_t i, const array *r, size_t j, boo
   case TYPE_LIST:
   case TYPE_LARGE_LIST:
   case TYPE_FIXED_SIZE_LIST:
+  case TYPE_MAP: /* as a list of its entries */
     return compare_lists(l, i, r, j, nulls_last);
   case TYPE_STRUCT:
     return compare_structs(l, i, r, j, nulls_last);
@@ -469,7 +468,6 @@ int compare_values_nulls(const array *l, size_t i, const array *r, size_t j, boo
     return compare_intervals(l, i, r, j);
   case TYPE_NONE:
   case TYPE_NULL:
-  case TYPE_MAP:
     return 0;
   }
   return 0;

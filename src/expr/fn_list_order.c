@@ -270,6 +270,7 @@ static glv_status pick_extremes(const function_frame *f, const operand *argument
     return FAIL(err, GLV_E_LIMIT, "lists with %zu items in one batch are too large",
                 l.items->length);
   }
+  o.inner_last = true;
   TRY(order_init(&o, f->env, &l, err));
   TRY(buffer_new(f->env, rows * sizeof(uint32_t), &chosen, err));
   uint32_t *picks = (uint32_t *)(void *)chosen->data;

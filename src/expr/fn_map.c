@@ -214,6 +214,11 @@ static glv_status value_at(const function_frame *f, const operand *arguments, si
 
 static glv_status get_field(const function_frame *f, const operand *arguments, size_t rows,
                             array *ret, glv_error *err) {
+  const type *key = key_of(arguments[0].a.type);
+  if (!type_equal(key, arguments[1].a.type)) {
+    return FAIL(err, GLV_E_SQL_EXEC, "Invalid comparison operation: %s == %s",
+                TYPE_TEXT(arguments[1].a.type), TYPE_TEXT(key));
+  }
   return value_at(f, arguments, rows, f->binding->result, ret, err);
 }
 
@@ -235,14 +240,24 @@ static glv_status map_extract(const function_frame *f, const operand *arguments,
   return list_builder_finish_items(&b, &values, ret, err);
 }
 
-static glv_status bind_value(function_binding *b, glv_error *err) {
+static glv_status bind_key(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 2, 2, err));
   const type *t = b->arguments[0].type;
   if (t->kind != TYPE_MAP) {
     return bind_refuse(b, 0, "Map", err);
   }
-  TRY(bind_castable(b, 1, key_of(t), "the type of the keys", err));
   b->result = value_of(t);
+  return GLV_OK;
+}
+
+/* m['a'], m[1]: integers meet, everything else must be of the type of the keys. */
+static glv_status bind_get(function_binding *b, glv_error *err) {
+  TRY(bind_key(b, err));
+  const type *key = key_of(b->arguments[0].type);
+  const bool integers = type_is_integer(key->kind) && type_is_integer(b->arguments[1].type->kind);
+  if (integers || bind_is_null(b, 1)) {
+    b->targets[1] = key;
+  }
   return GLV_OK;
 }
 
@@ -252,7 +267,8 @@ static glv_status bind_extract(function_binding *b, glv_error *err) {
     b->result = type_simple(TYPE_NULL);
     return GLV_OK;
   }
-  TRY(bind_value(b, err));
+  TRY(bind_key(b, err));
+  TRY(bind_castable(b, 1, key_of(b->arguments[0].type), "the type of the keys", err));
   return list_type_new(b->arena, TYPE_LIST, b->result, true, &b->result, err);
 }
 
@@ -265,6 +281,6 @@ const function functions_map[] = {
     {.name = "map_entries", .bind = bind_entries, .kernel = map_entries},
     {.name = "map_extract", .aliases = extract_names, .bind = bind_extract, .kernel = map_extract},
     /* of a map; the planner makes structs a path */
-    {.name = "get_field", .bind = bind_value, .kernel = get_field},
+    {.name = "get_field", .bind = bind_get, .kernel = get_field},
     {0},
 };

@@ -70,6 +70,28 @@ static glv_status plan_regex(planner *p, const node *l, const node *r, bool igno
   return negated ? plan_not(p, *ret, ret, err) : GLV_OK;
 }
 
+static size_t dimensions(const type *t) {
+  size_t depth = 0;
+  for (; type_is_list(t->kind); t = t->children[0].type) {
+    depth++;
+  }
+  return depth;
+}
+
+/* l || r of D: lists are joined, or take the other side as an item when it is less deep. */
+static glv_status plan_join(planner *p, const node *l, const node *r, const node **ret,
+                            glv_error *err) {
+  const size_t left = dimensions(l->type);
+  const size_t right = dimensions(r->type);
+  if (left == 0 && right == 0) {
+    return plan_concat(p, l, r, ret, err);
+  }
+  const char *name = left == right  ? "array_concat"
+                     : left > right ? "array_append"
+                                    : "array_prepend";
+  return plan_function(p, name, (const node *[]){l, r}, 2, ret, err);
+}
+
 /* Operators of D only. */
 static glv_status inner_binary(planner *p, const ast *a, const node *l, const node *r,
                                const node **ret, glv_error *err) {
@@ -125,7 +147,7 @@ static glv_status plan_binary(planner *p, const ast *a, place at, const node *l,
   case AST_GE:
     return plan_compare(p, (enum compare_op)(a->op - AST_EQ), l, r, ret, err);
   case AST_CONCAT:
-    return plan_concat(p, l, r, ret, err);
+    return at.inner ? plan_join(p, l, r, ret, err) : plan_concat(p, l, r, ret, err);
   case AST_SHL:
     return plan_bitwise(p, BITWISE_SHL, l, r, ret, err);
   case AST_SHR:
@@ -258,6 +280,9 @@ static glv_status plan_subscript(planner *p, const ast *a, place at, const node 
   }
   const node *i = NULL;
   TRY(plan_node(p, index, place_plain(at), &i, err));
+  if (l->type->kind == TYPE_MAP) {
+    return plan_function(p, "get_field", (const node *[]){l, i}, 2, ret, err);
+  }
   return plan_function(p, "array_element", (const node *[]){l, i}, 2, ret, err);
 }
 

@@ -250,10 +250,11 @@ static bool fits_float16(const node *n, const array *converted) {
   return !vanished && !overflowed;
 }
 
-/* Whole numbers are ticks of a time of day, which int32 becomes. */
+/* Whole numbers are ticks of a time of day, which int32 becomes. Items of a list that cannot be
+ * converted become null, a list of the wrong length, too. */
 static glv_status convert(planner *p, const array *a, const type *to, array *ret, glv_error *err) {
   if (to->kind != TYPE_TIME32) {
-    return cast_array(p->env, a, to, false, ret, err);
+    return cast_array(p->env, a, to, type_is_list(to->kind), ret, err);
   }
   CLEANUP(array_unref) array ticks = {0};
   TRY(cast_array(p->env, a, type_simple(TYPE_INT32), false, &ticks, err));

@@ -221,6 +221,15 @@ static const struct sql_case CASES[] = {
     {"array_sort(arrow_cast([2, 1], 'FixedSizeList(2 x Int32)'))", "[1, 2]"},
     {"array_concat(arrow_cast([1], 'LargeList(Int64)'), [2])", "[1, 2]"},
     {"nvl(NULL, [1])", "[1]"},
+    /* operators inside of calls: lists are joined */
+    {"coalesce([1] || 2, NULL)", "[1, 2]"},
+    {"coalesce(1 || [2], NULL)", "[1, 2]"},
+    {"coalesce([1] || [2], NULL)", "[1, 2]"},
+    {"coalesce([[1]] || [2], NULL)", "[[1], [2]]"},
+    {"coalesce(map([1], ['x'])[1], NULL)", "x"},
+    {"CAST([x'01ff', x''] AS STRING)", "[01ff, ]"},
+    {"map(['a'], [1]) = map(['a'], [1])", "true"},
+    {"map(['a'], [1]) = map(['a'], [2])", "false"},
 };
 
 static void values(void **state) {
