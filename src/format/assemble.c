@@ -274,6 +274,10 @@ static glv_status build_items(const assembly *a, const field_place *place, spot 
 static glv_status build(const assembly *a, const field_place *place, spot at, size_t slots,
                         array *ret, glv_error *err) {
   const type *t = place->field->type;
+  if (field_place_is_empty(place)) {
+    *ret = (array){.type = t, .length = slots};
+    return GLV_OK;
+  }
   if (a->count == 0) {
     return array_new_null(a->env, t, slots, ret, err);
   }

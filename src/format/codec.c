@@ -149,6 +149,69 @@ static glv_status read_list(arena *a, const Lance__Encodings21__FixedSizeList *m
   return GLV_OK;
 }
 
+static glv_status read_packed(arena *a, const Lance__Encodings21__PackedStruct *m, unsigned depth,
+                              codec *c, glv_error *err) {
+  codec_field *fields = ARENA_ARRAY(a, codec_field, m->n_bits_per_value);
+  if (fields == NULL) {
+    return error_nomem(err, m->n_bits_per_value * sizeof *fields);
+  }
+  for (size_t i = 0; i < m->n_bits_per_value; i++) {
+    const uint64_t bits = m->bits_per_value[i];
+    if (bits % 8 != 0 || bits == 0 || bits > INT32_MAX) {
+      return FAIL(err, GLV_E_UNSUPPORTED, "packed fields of %llu bits are not supported",
+                  (unsigned long long)bits);
+    }
+    fields[i].bits = (unsigned)bits;
+  }
+  c->kind = CODEC_STRUCT;
+  c->fields = fields;
+  c->field_count = m->n_bits_per_value;
+  codec *inner = NULL;
+  TRY(read_codec(a, m->values, depth + 1, &inner, err));
+  c->inner = inner;
+  return GLV_OK;
+}
+
+static glv_status read_packed_field(arena *a, const Lance__Encodings21__VariablePackedField *m,
+                                    unsigned depth, codec_field *f, glv_error *err) {
+  uint64_t bits = 0;
+  switch (m->width_case) {
+  case LANCE__ENCODINGS21__VARIABLE_PACKED_FIELD__WIDTH_BITS_PER_VALUE:
+    bits = m->bits_per_value;
+    break;
+  case LANCE__ENCODINGS21__VARIABLE_PACKED_FIELD__WIDTH_BITS_PER_LENGTH:
+    f->is_variable = true;
+    bits = m->bits_per_length == 32 || m->bits_per_length == 64 ? m->bits_per_length : 0;
+    break;
+  default: /* not set */
+    break;
+  }
+  if (bits % 8 != 0 || bits == 0 || bits > INT32_MAX) {
+    return FAIL(err, GLV_E_UNSUPPORTED, "packed fields of %llu bits are not supported",
+                (unsigned long long)bits);
+  }
+  f->bits = (unsigned)bits;
+  codec *values = NULL;
+  TRY(read_codec(a, m->value, depth + 1, &values, err));
+  f->values = values;
+  return GLV_OK;
+}
+
+static glv_status read_fields(arena *a, const Lance__Encodings21__VariablePackedStruct *m,
+                              unsigned depth, codec *c, glv_error *err) {
+  codec_field *fields = ARENA_ARRAY(a, codec_field, m->n_fields);
+  if (fields == NULL) {
+    return error_nomem(err, m->n_fields * sizeof *fields);
+  }
+  for (size_t i = 0; i < m->n_fields; i++) {
+    TRY(read_packed_field(a, m->fields[i], depth, &fields[i], err));
+  }
+  c->kind = CODEC_FIELDS;
+  c->fields = fields;
+  c->field_count = m->n_fields;
+  return GLV_OK;
+}
+
 static glv_status read_constant(const Lance__Encodings21__Constant *m, codec *c) {
   static const uint8_t nothing = 0;
   c->kind = CODEC_CONSTANT;
@@ -181,9 +244,9 @@ static glv_status read_kind(arena *a, const message *m, unsigned depth, codec *c
   case LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_FIXED_SIZE_LIST:
     return read_list(a, m->fixed_size_list, depth, c, err);
   case LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_PACKED_STRUCT:
+    return read_packed(a, m->packed_struct, depth, c, err);
   case LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_VARIABLE_PACKED_STRUCT:
-    c->kind = CODEC_STRUCT;
-    return GLV_OK;
+    return read_fields(a, m->variable_packed_struct, depth, c, err);
   case LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_DICTIONARY:
     return FAIL(err, GLV_E_UNSUPPORTED, "the Dictionary encoding is not supported");
   case LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION__NOT_SET:
@@ -245,6 +308,8 @@ const char *codec_name(const codec *c) {
     return "FixedSizeList";
   case CODEC_STRUCT:
     return "PackedStruct";
+  case CODEC_FIELDS:
+    return "VariablePackedStruct";
   }
   return "?";
 }

@@ -22,8 +22,16 @@ typedef enum codec_kind {
   CODEC_SPLIT,       /* byte stream split; bits: of a value */
   CODEC_GENERAL,     /* scheme, inner */
   CODEC_LIST,        /* fixed_size_list: items, has_validity, inner */
-  CODEC_STRUCT,      /* packed struct; known but not decoded */
+  CODEC_STRUCT,      /* fields of fixed width in rows; inner: the rows */
+  CODEC_FIELDS,      /* fields one after another, some of them with lengths */
 } codec_kind;
+
+/** One field of a packed struct. */
+typedef struct codec_field {
+  const struct codec *values; /* CODEC_FIELDS */
+  bool is_variable;
+  unsigned bits; /* of a value, or of its length: multiples of 8 */
+} codec_field;
 
 typedef struct codec {
   codec_kind kind;
@@ -35,6 +43,8 @@ typedef struct codec {
   span constant;
   const fsst_table *symbols;
   const struct codec *inner;
+  const codec_field *fields; /* CODEC_STRUCT, CODEC_FIELDS */
+  size_t field_count;
 } codec;
 
 /** Nesting of encodings; a fixed_size_list of lists counts each level. */

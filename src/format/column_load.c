@@ -174,10 +174,6 @@ static glv_status read_pages(const file_reader *r, column_state *c,
     TRY(read_page(r, &c->memory, m->pages[i], column, i, &places[i], err));
     starts[i + 1] = starts[i] + places[i].rows; /* each fits into 32 bits */
   }
-  if (starts[m->n_pages] != r->rows && r->footer.version != FORMAT_2_0) {
-    return FAIL(err, GLV_E_CORRUPT, "the pages of column %u hold %llu rows, the file %llu", column,
-                (unsigned long long)starts[m->n_pages], (unsigned long long)r->rows);
-  }
   c->places = places;
   c->starts = starts;
   c->page_count = m->n_pages;

@@ -188,7 +188,7 @@ glv_status constant_load(decoder *d, format_version version, const page_place *w
     return FAIL(err, GLV_E_CORRUPT, "a constant page with %zu buffers", where->buffer_count);
   }
   TRY(page_read_layers(p, m->layers, m->n_layers, err));
-  p->items = ITEMS_ANY;
+  p->items = p->rows;
   if (streams != 0) {
     return read_streams(d, where, at, m, p, err);
   }
@@ -232,6 +232,7 @@ static glv_status append_value(const constant_layout *k, size_t count, sink *s, 
   case SHAPE_TEXT:
     return append_string(k->value, count, s, err);
   case SHAPE_NULL:
+  case SHAPE_PACKED:
     break;
   }
   return FAIL(err, GLV_E_CORRUPT, "a constant of %zu bytes for type %s", k->value.size,

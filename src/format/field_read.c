@@ -39,43 +39,10 @@ static bool is_null_page(const page *p) {
 /* Do the layers of a page agree with the type of the leaf? */
 static glv_status check_page(const page *p, const leaf_path *path, glv_error *err) {
   const leaf_path *own = &p->levels.path;
-  uint64_t items = 0;
   if (own->layer_count != path->layer_count || own->lists != path->lists) {
     return FAIL(err, GLV_E_CORRUPT, "a page with %u layers for a type with %u, or of another kind",
                 own->layer_count, path->layer_count);
   }
-  if (path->lists == 0 && p->items != ITEMS_ANY &&
-      (!u64_mul(p->rows, path->per_slot, &items) || p->items != items || items > UINT32_MAX)) {
-    return FAIL(err, GLV_E_CORRUPT, "a page of %llu rows holds %llu values",
-                (unsigned long long)p->rows, (unsigned long long)p->items);
-  }
-  return GLV_OK;
-}
-
-/* From rows to entries when a row is several of them. */
-static glv_status to_entries(decoder *d, const leaf_path *path, wanted *w, glv_error *err) {
-  const size_t n = path->per_slot;
-  size_t count = 0;
-  size_t last = 0;
-  if (n == 1 || w->count == 0) {
-    return GLV_OK;
-  }
-  if (!size_mul(w->count, n, &count) || !size_mul(wanted_row(w, w->count - 1) + 1, n, &last) ||
-      last > UINT32_MAX) {
-    return FAIL(err, GLV_E_LIMIT, "rows of %zu items are too many for one page", n);
-  }
-  if (w->rows == NULL) {
-    *w = (wanted){.first = w->first * n, .count = count};
-    return GLV_OK;
-  }
-  TRY(decoder_reserve(d, &d->rows, count * sizeof(uint32_t), err));
-  uint32_t *entries = (uint32_t *)(void *)d->rows.data;
-  for (size_t i = 0; i < w->count; i++) {
-    for (size_t k = 0; k < n; k++) {
-      entries[i * n + k] = (uint32_t)(wanted_row(w, i) * n + k);
-    }
-  }
-  *w = (wanted){.rows = entries, .count = count};
   return GLV_OK;
 }
 
@@ -90,9 +57,10 @@ static glv_status add_nulls(const leaf_path *path, size_t rows, sink *s, glv_err
     }
     return level_list_repeat(s->levels, code, rows, err);
   }
-  TRY(sink_null_rows(s, rows * path->per_slot, err));
-  TRY(sink_zeros(s, rows * path->per_slot, err));
-  sink_advance(s, rows * path->per_slot);
+  TRY(level_list_repeat(s->levels, code, rows, err));
+  TRY(sink_grow(s, rows, err));
+  TRY(sink_zeros(s, rows, err));
+  sink_advance(s, rows);
   return GLV_OK;
 }
 
@@ -102,7 +70,6 @@ static glv_status read_page(decoder *d, const page *p, const leaf_path *path, wa
     return add_nulls(path, w.count, s, err);
   }
   TRY(check_page(p, path, err));
-  TRY(to_entries(d, path, &w, err));
   TRY(page_read(d, p, &w, s, err));
   if (s->levels != NULL && path->lists == 0) { /* without a stream all levels are 0 */
     return level_list_repeat(s->levels, 0, s->filled - s->levels->count, err);
@@ -114,7 +81,12 @@ static glv_status read_rows(file_reader *r, uint32_t column, const read_request 
                             const leaf_path *path, sink *s, glv_error *err) {
   CLEANUP(decoder_dispose) decoder d = {.env = r->env, .file = r->file};
   column_state *c = NULL;
+  uint64_t rows = 0;
   TRY(reader_column(r, column, &c, err));
+  if (!u64_mul(r->rows, path->per_slot, &rows) || c->starts[c->page_count] != rows) {
+    return FAIL(err, GLV_E_CORRUPT, "the pages of column %u hold %llu rows, the file %llu", column,
+                (unsigned long long)c->starts[c->page_count], (unsigned long long)r->rows);
+  }
   const size_t total = request_rows(q);
   for (size_t done = 0; done < total;) {
     size_t number = 0;
@@ -138,16 +110,43 @@ static glv_status read_plain(file_reader *r, const field_place *place, const rea
   return sink_finish(&s, ret, err);
 }
 
-static glv_status read_leaf(file_reader *r, leaf_data *l, const read_request *q, glv_error *err) {
-  size_t values = 0;
+/* The same rows as entries, of which a row of fixed_size_lists of structs has several. */
+static glv_status to_entries(const read_request *q, size_t per_slot, arena *a, read_request *ret,
+                             glv_error *err) {
+  *ret = *q;
+  if (per_slot == 1) {
+    return GLV_OK;
+  }
+  if (q->count > UINT32_MAX / per_slot || !u64_mul(q->first, per_slot, &ret->first)) {
+    return FAIL(err, GLV_E_LIMIT, "%llu rows of %zu structs are too many for one read",
+                (unsigned long long)q->count, per_slot);
+  }
+  ret->count = q->count * per_slot;
+  ret->selected = q->selected * per_slot;
+  if (q->rows == NULL) {
+    return GLV_OK;
+  }
+  uint32_t *entries = ARENA_ARRAY(a, uint32_t, ret->selected);
+  if (entries == NULL) {
+    return error_nomem(err, ret->selected * sizeof *entries);
+  }
+  for (size_t i = 0; i < ret->selected; i++) {
+    entries[i] = (uint32_t)(q->rows[i / per_slot] * per_slot + i % per_slot);
+  }
+  ret->rows = entries;
+  return GLV_OK;
+}
+
+static glv_status read_leaf(file_reader *r, leaf_data *l, const read_request *rows, glv_error *err) {
+  read_request q;
+  CLEANUP(arena_dispose) arena a;
+  arena_init_small(&a, r->env);
   CLEANUP(sink_dispose) sink s = {0};
   l->levels = (level_list){.env = r->env, .has_rep = l->path.lists != 0};
-  if (!size_mul(request_rows(q), l->path.per_slot, &values)) {
-    return error_nomem(err, SIZE_MAX);
-  }
-  TRY(sink_init(&s, r->env, l->place->field, values, err));
+  TRY(to_entries(rows, l->path.per_slot, &a, &q, err));
+  TRY(sink_init(&s, r->env, l->place->field, request_rows(&q), err));
   s.levels = &l->levels;
-  TRY(read_rows(r, l->place->column, q, &l->path, &s, err));
+  TRY(read_rows(r, l->place->column, &q, &l->path, &s, err));
   return sink_finish(&s, &l->values, err);
 }
 
@@ -209,7 +208,9 @@ static glv_status add_leaf(leaf_set *set, const field_place *place, const way *w
  * but not there. */
 static glv_status add_any(leaf_set *set, const field_place *place, way w, glv_error *err) {
   if (place->child_count == 0) {
-    return place->column != COLUMN_NONE ? add_leaf(set, place, &w, err) : GLV_OK;
+    return place->column != COLUMN_NONE && !field_place_is_empty(place)
+               ? add_leaf(set, place, &w, err)
+               : GLV_OK;
   }
   const size_t before = set->count;
   TRY(step(place, &w, err));
@@ -220,7 +221,7 @@ static glv_status add_any(leaf_set *set, const field_place *place, way w, glv_er
 }
 
 static glv_status add_wanted(leaf_set *set, const field_place *place, way w, glv_error *err) {
-  if (!place->is_wanted) {
+  if (!place->is_wanted || field_place_is_empty(place)) {
     return GLV_OK;
   }
   if (place->child_count == 0) {
@@ -250,7 +251,8 @@ glv_status file_reader_read_field(file_reader *r, const field_place *place, uint
                                   glv_error *err) {
   const read_request q = {first, count, rows, selected};
   TRY(check_request(r, &q, err));
-  const bool is_plain = place->child_count == 0 && place->is_wanted && place->column != COLUMN_NONE;
+  const bool is_plain = place->child_count == 0 && place->is_wanted &&
+                        place->column != COLUMN_NONE && !field_place_is_empty(place);
   const glv_status status = r->footer.version == FORMAT_2_0 ? old_read_field(r, place, &q, ret, err)
                             : is_plain                      ? read_plain(r, place, &q, ret, err)
                                                             : read_nested(r, place, &q, ret, err);

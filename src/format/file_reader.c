@@ -244,15 +244,6 @@ glv_status file_reader_schema(file_reader *r, const lance_schema **ret, glv_erro
   return GLV_OK;
 }
 
-glv_status file_reader_page_starts(file_reader *r, uint32_t column, const uint64_t **ret,
-                                   size_t *ret_count, glv_error *err) {
-  column_state *c = NULL;
-  TRY(reader_column(r, column, &c, err));
-  *ret = c->starts;
-  *ret_count = c->page_count + 1;
-  return GLV_OK;
-}
-
 glv_status file_reader_global(file_reader *r, uint32_t index, size_t max_size, buffer **ret,
                               glv_error *err) {
   if (index >= r->footer.global_count) {

@@ -39,14 +39,6 @@ uint32_t file_reader_column_count(const file_reader *r);
 /** The schema in the file itself (a table maps columns by its manifest instead). Borrowed. Errors:
  * GLV_E_CORRUPT. */
 glv_status file_reader_schema(file_reader *r, const lance_schema **ret, glv_error *err);
-/**
- * First rows of the pages of a column, ending with the row count (ret_count = pages + 1). Borrowed.
- * Errors: GLV_E_CORRUPT when the column's metadata does not parse or its pages do not add up to the
- * row count.
- */
-glv_status file_reader_page_starts(file_reader *r, uint32_t column, const uint64_t **ret,
-                                   size_t *ret_count, glv_error *err);
-
 /** The field has no column in the file. */
 #define COLUMN_NONE UINT32_MAX
 
@@ -63,6 +55,12 @@ typedef struct field_place {
   const struct field_place *children;
   size_t child_count;
 } field_place;
+
+/** A struct without fields: it has a column in the file, which says nothing. */
+static inline bool field_place_is_empty(const field_place *p) {
+  return p->column != COLUMN_NONE && p->field->type != NULL &&
+         p->field->type->kind == TYPE_STRUCT && p->field->type->child_count == 0;
+}
 
 /** Sets column and is_wanted of a place. */
 typedef void (*field_locate)(void *context, const lance_field *f, field_place *place);

@@ -41,6 +41,7 @@ unsigned fixed_bits(const codec *c) {
   case CODEC_FSST:
   case CODEC_LIST:
   case CODEC_STRUCT:
+  case CODEC_FIELDS:
     break;
   }
   return 0;
@@ -191,6 +192,7 @@ glv_status fixed_block(decoder *d, const codec *c, span in, size_t count, unsign
   case CODEC_GENERAL:
   case CODEC_LIST:
   case CODEC_STRUCT:
+  case CODEC_FIELDS:
     break;
   }
   return codec_refuse(c, "block", err);

@@ -11,10 +11,8 @@ glv_status zip_read_fixed(decoder *d, const zip_layout *z, const wanted *w, sink
                           glv_error *err);
 glv_status zip_read_variable(decoder *d, const zip_layout *z, const wanted *w, sink *s,
                              glv_error *err);
-/** Rows of several entries: lists, and fixed_size_lists of structs of variable width. per_row: 0 =
- * lists, else the entries of each row, and w counts entries. */
-glv_status zip_read_lists(decoder *d, const page *p, size_t per_row, const wanted *w, sink *s,
-                          glv_error *err);
+/** Rows of any kind, entry by entry: lists, and packed structs. */
+glv_status zip_read_entries(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err);
 
 /* ---- values of fixed width ---- */
 
@@ -22,6 +20,7 @@ glv_status zip_read_lists(decoder *d, const page *p, size_t per_row, const wante
 typedef struct value_parts {
   size_t validity[SHAPE_DEPTH]; /* bytes of item validity of each level; 0: none */
   size_t validity_total;
+  size_t width;
   bool all_items_null; /* there are no leaves */
   bool is_byte_bool;   /* one byte for each boolean */
 } value_parts;
@@ -45,6 +44,24 @@ typedef struct value_coding {
 glv_status value_coding_of(const codec *c, value_coding *ret, glv_error *err);
 /** Append the text of a value to that of the sink. Errors: GLV_E_CORRUPT, GLV_E_NOMEM. */
 glv_status value_append(decoder *d, const value_coding *k, span value, sink *s, glv_error *err);
+
+/* ---- packed structs ---- */
+
+/** How a field of a packed struct is put into its sink. */
+typedef struct field_reader {
+  bool is_variable;
+  unsigned width; /* bytes of a value, or of its length */
+  value_parts parts;
+  value_coding coding;
+} field_reader;
+
+/** The fields of c for a sink, one a part, in an arena. Errors: GLV_E_CORRUPT, GLV_E_UNSUPPORTED,
+ * GLV_E_NOMEM. */
+glv_status field_readers_of(const codec *c, const sink *s, arena *a, field_reader **ret,
+                            glv_error *err);
+/** Put the fields of a row at the next row; the caller advances. Errors: GLV_E_CORRUPT,
+ * GLV_E_NOMEM. */
+glv_status fields_put(decoder *d, const field_reader *fields, span row, sink *s, glv_error *err);
 
 /* ---- entries ---- */
 

@@ -35,7 +35,11 @@ static bool is_all_null(const codec *c) {
 glv_status value_parts_of(const codec *c, size_t width, const sink *s, value_parts *ret,
                           glv_error *err) {
   const codec *top = c;
-  value_parts parts = {0};
+  value_parts parts = {.width = width};
+  if (s->s.kind == SHAPE_PACKED) {
+    *ret = parts;
+    return c->kind == CODEC_STRUCT ? GLV_OK : refuse(c, width, s, err);
+  }
   for (size_t level = 0; level < s->s.depth; level++, c = c->inner) {
     if (level != 0 && is_all_null(c)) {
       break; /* lists that are null have no levels below */
@@ -80,6 +84,9 @@ static glv_status read_levels(decoder *d, const zip_layout *z, const uint8_t *p,
 /* Item validity, then leaves. */
 glv_status value_put(const value_parts *parts, const uint8_t *p, sink *s, glv_error *err) {
   const wanted one = {.count = 1};
+  if (s->s.kind == SHAPE_PACKED) {
+    return sink_packed(s, p, parts->width, &one, err);
+  }
   for (size_t level = 0; level < s->s.depth; level++) {
     if (parts->validity[level] != 0) {
       TRY(sink_items_valid(s, level, p, &one, err));
@@ -164,16 +171,13 @@ glv_status zip_read_fixed(decoder *d, const zip_layout *z, const wanted *w, sink
 
 glv_status zip_read(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err) {
   const zip_layout *z = &p->zip;
-  if (z->is_variable ? s->s.kind != SHAPE_TEXT
-                     : s->s.kind != SHAPE_FIXED && s->s.kind != SHAPE_BITS) {
+  const bool is_packed = s->s.kind == SHAPE_PACKED;
+  if (z->is_variable ? s->s.kind != SHAPE_TEXT && !is_packed
+                     : s->s.kind != SHAPE_FIXED && s->s.kind != SHAPE_BITS && !is_packed) {
     return refuse(z->values, z->width, s, err);
   }
-  if (p->levels.max_rep != 0) {
-    return zip_read_lists(d, p, 0, w, s, err);
+  if (p->levels.max_rep != 0 || (is_packed && z->is_variable)) {
+    return zip_read_entries(d, p, w, s, err);
   }
-  if (!z->is_variable) {
-    return zip_read_fixed(d, z, w, s, err);
-  }
-  return p->items == p->rows ? zip_read_variable(d, z, w, s, err)
-                             : zip_read_lists(d, p, (size_t)(p->items / p->rows), w, s, err);
+  return z->is_variable ? zip_read_variable(d, z, w, s, err) : zip_read_fixed(d, z, w, s, err);
 }

@@ -250,6 +250,23 @@ static glv_status list_values(decoder *d, const codec *c, const chunk_view *v, c
   return GLV_OK;
 }
 
+static glv_status packed_values(decoder *d, const codec *c, const chunk_view *v, const wanted *w,
+                                sink *s, glv_error *err) {
+  uint64_t bits = 0;
+  if (c->kind != CODEC_STRUCT) {
+    return codec_refuse(c, "mini-block", err);
+  }
+  for (size_t i = 0; i < c->field_count; i++) {
+    bits += c->fields[i].bits; /* each fits into 31 bits, and there is one a byte of the message */
+  }
+  if (bits > INT32_MAX || bits == 0) {
+    return FAIL(err, GLV_E_CORRUPT, "packed rows of %llu bits", (unsigned long long)bits);
+  }
+  const uint8_t *rows = NULL;
+  TRY(fixed_chunk(d, c->inner, &v->values, 0, v->rows, (unsigned)bits, NULL, &rows, err));
+  return sink_packed(s, rows, (size_t)bits / 8, w, err);
+}
+
 static glv_status text_values(const codec *c, const chunk_view *v, const wanted *w, sink *s,
                               glv_error *err) {
   const fsst_table *symbols = NULL;
@@ -281,6 +298,8 @@ static glv_status read_values(decoder *d, const mini_layout *m, chunk_view *v,
     return s->s.depth != 0 ? list_values(d, c, v, w, s, err) : plain_values(d, c, v, w, s, err);
   case SHAPE_TEXT:
     return text_values(c, v, w, s, err);
+  case SHAPE_PACKED:
+    return packed_values(d, c, v, w, s, err);
   case SHAPE_NULL:
     break;
   }

@@ -98,8 +98,7 @@ glv_status page_read_layers(page *p, const Lance__Encodings21__RepDefLayer *laye
 }
 
 glv_status page_set_items(page *p, uint64_t items, glv_error *err) {
-  const bool has_lists = p->levels.max_rep != 0;
-  if (!has_lists && (p->rows == 0 ? items != 0 : items % p->rows != 0 || items < p->rows)) {
+  if (p->levels.max_rep == 0 && items != p->rows) {
     return FAIL(err, GLV_E_CORRUPT, "a page of %llu rows holds %llu values",
                 (unsigned long long)p->rows, (unsigned long long)items);
   }

@@ -87,16 +87,13 @@ typedef enum page_kind { PAGE_MINI, PAGE_ZIP, PAGE_CONSTANT, PAGE_OLD } page_kin
 
 struct old_encoding;
 
-/** The page has no values of its own, and can be read as any number of them. */
-#define ITEMS_ANY UINT64_MAX
-
 typedef struct page {
   glv_env *env; /* a reference */
   atomic_size_t refs;
   arena memory;
   size_t memory_bytes; /* about what it holds */
-  uint64_t rows;
-  uint64_t items; /* values; without lists a multiple of rows, or ITEMS_ANY */
+  uint64_t rows;       /* with fixed_size_lists of structs: rows times their sizes */
+  uint64_t items;      /* entries that own a value; without lists the rows */
   page_levels levels;
   page_kind kind;
   union {
@@ -121,8 +118,7 @@ void page_cleanup(page **p);
 /**
  * Decode rows of a page into s and advance it.
  *
- * @param w  rows of the page; without lists: entries of it (a row of fixed_size_lists of structs is
- * several of them).
+ * @param w  rows of the page.
  * Errors: as page_load.
  */
 glv_status page_read(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err);

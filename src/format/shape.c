@@ -23,6 +23,8 @@ static bool leaf_kind(const type *t, shape *s) {
   } else if (type_is_string(t->kind) || type_is_binary(t->kind)) {
     s->kind = SHAPE_TEXT;
     s->is_utf8 = type_is_string(t->kind);
+  } else if (t->kind == TYPE_STRUCT) {
+    s->kind = SHAPE_PACKED;
   } else {
     s->kind = SHAPE_FIXED;
     s->width = type_width(t);

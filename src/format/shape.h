@@ -8,10 +8,11 @@
 #include "arrow/type.h"
 
 typedef enum shape_kind {
-  SHAPE_NULL,  /* no values */
-  SHAPE_BITS,  /* bool */
-  SHAPE_FIXED, /* width bytes */
-  SHAPE_TEXT,  /* offsets and bytes */
+  SHAPE_NULL,   /* no values */
+  SHAPE_BITS,   /* bool */
+  SHAPE_FIXED,  /* width bytes */
+  SHAPE_TEXT,   /* offsets and bytes */
+  SHAPE_PACKED, /* a struct whose fields are stored together */
 } shape_kind;
 
 /** Levels of fixed_size_list around a leaf. */

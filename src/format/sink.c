@@ -5,10 +5,9 @@
  *
  * Invariant: everything before `filled` is final; nothing past `length` rows is ever written.
  */
-#include "format/sink.h"
-
 #include "arrow/bits.h"
 #include "base/limits.h"
+#include "format/sink_private.h"
 
 /* One read never produces more fixed-width bytes than this. */
 #define READ_BYTES ((uint64_t)16 << 30)
@@ -29,6 +28,9 @@ static glv_status allocate_values(sink *s, glv_error *err) {
   size_t size = 0;
   if (s->s.kind == SHAPE_NULL) {
     return GLV_OK;
+  }
+  if (s->s.kind == SHAPE_PACKED) {
+    return sink_init_parts(s, err);
   }
   TRY(value_bytes(s, s->length, &size, err));
   if (s->s.kind == SHAPE_BITS) {
@@ -60,6 +62,7 @@ void sink_dispose(sink *s) {
     buffer_unref(s->items[i]);
     s->items[i] = NULL;
   }
+  sink_dispose_parts(s);
 }
 
 /* A bitmap for more bits; the new ones are set. */
@@ -81,7 +84,9 @@ glv_status sink_grow(sink *s, size_t more, glv_error *err) {
     return GLV_OK;
   }
   length = size_max(length, s->length + s->length / 2);
-  if (s->s.kind != SHAPE_NULL) {
+  if (s->s.kind == SHAPE_PACKED) {
+    TRY(sink_grow_parts(s, length, err));
+  } else if (s->s.kind != SHAPE_NULL) {
     TRY(value_bytes(s, length, &size, err));
     TRY(buffer_resize(s->values, size, err));
   }
@@ -284,6 +289,8 @@ glv_status sink_zeros(sink *s, size_t count, glv_error *err) {
   case SHAPE_BITS:
     bits_fill(s->values->data, s->filled * s->s.row_leaves, count * s->s.row_leaves, false);
     return GLV_OK;
+  case SHAPE_PACKED:
+    return sink_zero_parts(s, count, err);
   case SHAPE_FIXED:
     memset(sink_next(s), 0, count * s->s.width * s->s.row_leaves);
     return GLV_OK;
@@ -330,6 +337,9 @@ glv_status sink_finish(sink *s, array *ret, glv_error *err) {
     leaf = child;
   }
   give_values(s, leaf);
+  if (s->s.kind == SHAPE_PACKED) {
+    TRY(sink_finish_parts(s, leaf, err));
+  }
   *ret = a;
   a = (array){0};
   return GLV_OK;

@@ -31,6 +31,8 @@ typedef struct sink {
   buffer *items[SHAPE_DEPTH]; /* validity of the items of each level; NULL = all valid */
   level_list *levels;         /* gets the levels of all entries; NULL = a leaf that stands alone */
   const page_levels *page;    /* what the levels of the piece mean */
+  struct sink *parts;         /* SHAPE_PACKED: of each field; `filled` is set before each use */
+  size_t part_count;
 } sink;
 
 /** Errors: GLV_E_UNSUPPORTED naming column and type; GLV_E_LIMIT; GLV_E_NOMEM. */
@@ -68,6 +70,9 @@ void sink_bytes_as_bits(sink *s, const uint8_t *values, size_t stride, size_t co
 /** Validity of the items of list level `level`, all rows of a chunk from bit 0 on. */
 glv_status sink_items_valid(sink *s, size_t level, const uint8_t *bits, const wanted *w,
                             glv_error *err);
+/** Values of all rows of a chunk, SHAPE_PACKED: in each row of `width` bytes the fields follow each
+ * other; those wanted are taken. Errors: GLV_E_CORRUPT when the widths do not fit. */
+glv_status sink_packed(sink *s, const uint8_t *rows, size_t width, const wanted *w, glv_error *err);
 /** The same value count times: bytes of one row, or for SHAPE_BITS a byte whose lowest bit counts.
  */
 void sink_repeat(sink *s, const uint8_t *value, size_t count);

@@ -1,5 +1,5 @@
 /*
- * Full-zip pages whose rows are several entries. The row index gives the bytes of a row; its
+ * Full-zip pages of lists. The row index gives the bytes of a row; its
  * entries follow each other there: control word, then the value if the entry owns one (a length
  * before it when the width is variable, and nothing at all for a null of variable width).
  *
@@ -17,9 +17,9 @@ typedef struct zip_value {
 /* How values become those of the sink. */
 typedef struct zip_reader {
   const page *page;
-  size_t per_row; /* 0: lists */
   value_parts parts;
   value_coding coding;
+  const field_reader *fields; /* packed structs of variable width */
 } zip_reader;
 
 /* What parsing found; arrays in working memory. */
@@ -35,8 +35,8 @@ typedef struct zip_entries {
 /* Room for the entries of so many bytes. */
 static glv_status reserve_entries(decoder *d, const zip_layout *z, size_t bytes, zip_entries *e,
                                   glv_error *err) {
-  const size_t least = size_max(z->control, 1); /* without control words every entry has a length */
-  const size_t most = bytes / least + 1;
+  const size_t most =
+      bytes / size_max(z->control, 1) + 1; /* without control words an entry has a length */
   TRY(decoder_reserve(d, &d->reps, most * sizeof *e->rep, err));
   TRY(decoder_reserve(d, &d->levels, most * sizeof *e->def, err));
   TRY(decoder_reserve(d, &d->value_levels, most * sizeof *e->value_levels, err));
@@ -85,8 +85,7 @@ static glv_status parse_row(const zip_reader *r, const uint8_t *bytes, size_t at
     const unsigned rep = word >> z->def_bits;
     at += z->control;
     const bool is_first = e->count == first;
-    if (rep > p->max_rep || def > p->max_def ||
-        (p->max_rep != 0 && (rep == p->max_rep) != is_first)) {
+    if (rep > p->max_rep || def > p->max_def || (rep == p->max_rep) != is_first) {
       return FAIL(err, GLV_E_CORRUPT, "a full-zip entry has the levels %u and %u", rep, def);
     }
     e->rep[e->count] = (uint16_t)rep;
@@ -99,9 +98,15 @@ static glv_status parse_row(const zip_reader *r, const uint8_t *bytes, size_t at
       at += size;
     }
   }
-  const size_t count = e->count - first;
-  if (r->per_row != 0 ? count != r->per_row : count == 0) {
-    return FAIL(err, GLV_E_CORRUPT, "a full-zip row has %zu entries", count);
+  return e->count != first ? GLV_OK : FAIL(err, GLV_E_CORRUPT, "a full-zip row has no entries");
+}
+
+static glv_status put_structs(decoder *d, const zip_reader *r, const uint8_t *bytes,
+                              const zip_entries *e, sink *s, glv_error *err) {
+  for (size_t i = 0; i < e->value_count; i++) {
+    const span row = span_of(bytes + e->values[i].at, e->values[i].size);
+    TRY(e->value_levels[i] == 0 ? fields_put(d, r->fields, row, s, err) : sink_zeros(s, 1, err));
+    sink_advance(s, 1);
   }
   return GLV_OK;
 }
@@ -116,6 +121,9 @@ static glv_status put_values(decoder *d, const zip_reader *r, const uint8_t *byt
       sink_advance(s, 1);
     }
     return GLV_OK;
+  }
+  if (r->fields != NULL) {
+    return put_structs(d, r, bytes, e, s, err);
   }
   TRY(sink_text_reserve(s, 0, err));
   const size_t from = s->data_size;
@@ -144,48 +152,42 @@ static glv_status read_group(decoder *d, const zip_reader *r, const wanted *w, s
     TRY(parse_row(r, bytes.data, (size_t)(positions[row] - start),
                   (size_t)(positions[row + 1] - start), &e, err));
   }
-  TRY(level_list_add_run(s->levels, &r->page->levels, e.rep, e.def, e.count, err));
+  if (s->levels != NULL) {
+    TRY(level_list_add_run(s->levels, &r->page->levels, e.rep, e.def, e.count, err));
+  }
   return put_values(d, r, bytes.data, &e, s, err);
 }
 
-/* The rows of w, which counts entries. They are whole rows: that is how they were asked for. */
-static glv_status rows_of_entries(decoder *d, const wanted *w, size_t per_row, wanted *ret,
-                                  glv_error *err) {
-  *ret = (wanted){.first = w->first / per_row, .count = w->count / per_row};
-  if (w->rows == NULL) {
-    return GLV_OK;
-  }
-  TRY(decoder_reserve(d, &d->numbers, (ret->count + 1) * sizeof(uint32_t), err));
-  uint32_t *rows = (uint32_t *)(void *)d->numbers.data;
-  for (size_t i = 0; i < ret->count; i++) {
-    rows[i] = (uint32_t)(wanted_row(w, i * per_row) / per_row);
-  }
-  ret->rows = rows;
-  return GLV_OK;
-}
-
-glv_status zip_read_lists(decoder *d, const page *p, size_t per_row, const wanted *w, sink *s,
-                          glv_error *err) {
-  zip_reader r = {.page = p, .per_row = per_row};
-  wanted rows = *w;
-  if (p->zip.is_variable) {
-    TRY(value_coding_of(p->zip.values, &r.coding, err));
-  } else {
-    TRY(value_parts_of(p->zip.values, p->zip.width, s, &r.parts, err));
-  }
-  if (per_row != 0) {
-    TRY(rows_of_entries(d, w, per_row, &rows, err));
-  }
-  for (size_t i = 0; i < rows.count;) {
-    const size_t end = i + zip_run(&rows, i, ZIP_GAP_ROWS, ZIP_BATCH_ROWS);
-    const size_t first = wanted_row(&rows, i);
+static glv_status read_all(decoder *d, const zip_reader *r, const wanted *w, sink *s,
+                           glv_error *err) {
+  for (size_t i = 0; i < w->count;) {
+    const size_t end = i + zip_run(w, i, ZIP_GAP_ROWS, ZIP_BATCH_ROWS);
+    const size_t first = wanted_row(w, i);
+    const size_t rows = wanted_row(w, end - 1) - first + 1;
     const uint64_t *positions = NULL;
-    TRY(zip_read_index(d, &p->zip, first, wanted_row(&rows, end - 1) - first + 1, &positions, err));
+    TRY(zip_read_index(d, &r->page->zip, first, rows, &positions, err));
     while (i < end) {
-      const size_t n = zip_group(&rows, i, end, positions, first);
-      TRY(read_group(d, &r, &rows, i, n, positions, first, s, err));
+      const size_t n = zip_group(w, i, end, positions, first);
+      TRY(read_group(d, r, w, i, n, positions, first, s, err));
       i += n;
     }
   }
   return GLV_OK;
+}
+
+glv_status zip_read_entries(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err) {
+  const zip_layout *z = &p->zip;
+  zip_reader r = {.page = p};
+  CLEANUP(arena_dispose) arena a;
+  arena_init_small(&a, d->env);
+  if (!z->is_variable) {
+    TRY(value_parts_of(z->values, z->width, s, &r.parts, err));
+  } else if (s->s.kind == SHAPE_PACKED) {
+    field_reader *fields = NULL;
+    TRY(field_readers_of(z->values, s, &a, &fields, err));
+    r.fields = fields;
+  } else {
+    TRY(value_coding_of(z->values, &r.coding, err));
+  }
+  return read_all(d, &r, w, s, err);
 }
