@@ -5,8 +5,8 @@
 #include "expr/function_private.h"
 #include "expr/unicode.h"
 
-/* Most cells for one pair of texts: two of 40,000 characters. */
-#define CELLS_MAX UINT64_C(1600000000)
+/* Most cells for one pair of texts: two of 20,000 characters. */
+#define CELLS_MAX UINT64_C(400000000)
 
 /* The characters of both texts of a row and the row of distances; kept from row to row. */
 typedef struct workspace {

@@ -63,7 +63,7 @@ static bool accept_spaced(path_parser *p, str word) {
 
 static void *allocate(path_parser *p, size_t count, size_t size) {
   void *block = p->broken == GLV_OK ? arena_calloc(p->arena, count, size) : NULL;
-  if (block == NULL) {
+  if (block == NULL && p->broken == GLV_OK) {
     p->broken = GLV_E_NOMEM;
   }
   return block;

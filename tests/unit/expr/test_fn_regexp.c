@@ -5,6 +5,25 @@
 #include "unit/expr/sql_text.h"
 
 static const struct sql_case CASES[] = {
+    {"regexp_instr('héllo','l')", "3"},
+    {"regexp_instr('hello','l',1,2)", "4"},
+    {"regexp_instr('hello','l',4)", "4"},
+    {"regexp_instr('hello','L',1,1,'i')", "3"},
+    {"regexp_instr('hello','(h)(e)',1,1,'',2)", "2"},
+    {"regexp_instr('hello','z')", "0"},
+    {"regexp_instr('hello','l',100)", "0"},
+    {"regexp_instr('hello','h',1,1,'',9)", "0"},
+    {"regexp_instr(x,'')", "0"},
+    {"regexp_instr(x,'a')", "NULL"},
+    {"regexp_instr('a',NULL)", "NULL"},
+    {"regexp_match('foobar','(o)(b)')", "[o, b]"},
+    {"regexp_match('foobar','o.')", "[oo]"},
+    {"regexp_match('foobar','(z)?(f)')", "[f]"},
+    {"regexp_match('foobar','')", "[]"},
+    {"regexp_match('foobar','q')", "NULL"},
+    {"regexp_match('foobar','O','i')", "[o]"},
+    {"regexp_match('foobar','o',NULL)", "[o]"},
+    {"arrow_typeof(regexp_match(arrow_cast('a','LargeUtf8'),'a'))", "List(Utf8View)"},
     {"regexp_like('apple','^a.*e$')", "true"},
     {"regexp_like('a\nb','a.b')", "false"},
     {"regexp_like('a\nb','a.b','s')", "true"},
@@ -63,6 +82,13 @@ static const struct sql_case CASES[] = {
 };
 
 static const struct sql_failure CASES_FAILURES[] = {
+    {"regexp_instr('a','a',0)", GLV_E_SQL_EXEC},
+    {"regexp_instr('a','a',1,0)", GLV_E_SQL_EXEC},
+    {"regexp_instr('a','(')", GLV_E_SQL_EXEC},
+    {"regexp_instr('a','a',1,1,'g')", GLV_E_SQL_EXEC},
+    {"regexp_match('a','a','g')", GLV_E_SQL_EXEC},
+    {"regexp_match('a','a','')", GLV_E_SQL_EXEC},
+    {"regexp_match('a','(')", GLV_E_SQL_EXEC},
     {"regexp_like('a','(')", GLV_E_SQL_PLAN},
     {"regexp_like('a','(',NULL)", GLV_E_SQL_EXEC},
     {"regexp_like('a','a','q')", GLV_E_SQL_EXEC},
@@ -190,6 +216,7 @@ static void test_out_of_memory(void **state) {
   static const char *const texts[] = {
       "regexp_replace(x, '(?P<n>[a-z&&[^b]])|[[:alpha:]]', '<$n>', 'g')",
       "regexp_like(x, x) AND regexp_count(x, 'b') > 0",
+      "regexp_instr(x, x) + array_length(regexp_match(x, '(a)|(b)'))",
       "regexp_like(x, 'a.*') AND regexp_like(x, 'B', 'i')",
   };
   (void)state;

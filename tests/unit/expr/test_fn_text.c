@@ -57,6 +57,59 @@ static const struct sql_case CASES[] = {
     {"lpad('abc',5,'')", "abc"},
     {"lpad('abc',-1)", ""},
     {"rpad('abc',6,'xy')", "abcxyx"},
+    {"ascii('é')", "233"},
+    {"ascii('')", "0"},
+    {"chr(128512)", "😀"},
+    {"to_hex(255)", "ff"},
+    {"to_hex(-1)", "ffffffffffffffff"},
+    {"to_hex(0)", "0"},
+    {"to_hex(18446744073709551615)", "ffffffffffffffff"},
+    {"translate('12345','143','ax')", "a2x5"},
+    {"translate('aàb','àa','é')", "éb"},
+    {"translate('aa','aa','áx')", "áá"},
+    {"translate('xyz','','q')", "xyz"},
+    {"overlay('Txxxxas','hom',2,4)", "Thomas"},
+    {"overlay('Txxxxas','hom',2)", "Thomxas"},
+    {"overlay('é😀z','X',2,0)", "éX😀z"},
+    {"overlay('abc','X',9223372036854775807,9223372036854775807)", "abcX"},
+    {"overlay('abc','X',3,-2)", "abXabc"},
+    {"overlay('abc' PLACING 'é' FROM 2 FOR 1)", "aéc"},
+    {"levenshtein('kitten','sitting')", "3"},
+    {"levenshtein('héllo','hello')", "1"},
+    {"levenshtein('','abc')", "3"},
+    {"levenshtein('same','same')", "0"},
+    {"levenshtein('abcdef','azced')", "3"},
+    {"substr_index('www.apache.org','.',2)", "www.apache"},
+    {"substring_index('www.apache.org','.',-2)", "apache.org"},
+    {"substr_index('aaaaa','aa',-2)", "aa"},
+    {"substr_index('aaaaa','aa',2)", "aa"},
+    {"substr_index('abc','',1)", ""},
+    {"substr_index('abc','b',0)", ""},
+    {"substr_index('abc','b',9223372036854775807)", "abc"},
+    {"substr_index('abc','b',-9223372036854775807 - 1)", "abc"},
+    {"substr_index('0123456789abcdefghijX0123456789abcdefghijY','0123456789abcdefghij',-1)", "Y"},
+    {"find_in_set('b','a,b,c')", "2"},
+    {"find_in_set('','a,,c')", "2"},
+    {"find_in_set('','')", "1"},
+    {"find_in_set('a,b','a,b')", "0"},
+    {"md5('')", "d41d8cd98f00b204e9800998ecf8427e"},
+    {"md5(x'616263')", "900150983cd24fb0d6963f7d28e17f72"},
+    {"encode(sha224('abc'),'hex')", "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"},
+    {"encode(digest('abc','blake2s'),'hex')",
+     "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982"},
+    {"octet_length(encode(digest('abc','blake2b'),'hex'))", "128"},
+    {"encode('é','base64')", "w6k"},
+    {"encode('é','base64pad')", "w6k="},
+    {"CAST(decode('w6k','base64') AS STRING)", "é"},
+    {"CAST(decode('C3a9','hex') AS STRING)", "é"},
+    {"length(uuid())", "36"},
+    {"starts_with(version(),'Glaive ')", "true"},
+    {"concat(x'c3', x'a9')", "é"},
+    {"upper(arrow_cast('b','Dictionary(Int32, Utf8)'))", "B"},
+    {"arrow_typeof(upper(arrow_cast('b','Dictionary(Int32, Utf8)')))", "Utf8View"},
+    {"arrow_typeof(translate(arrow_cast('b','LargeUtf8'),'b','c'))", "LargeUtf8"},
+    {"arrow_typeof(substr_index(arrow_cast('b','LargeUtf8'),'b',1))", "Utf8View"},
+    {"arrow_typeof(encode(arrow_cast('b','LargeUtf8'),'hex'))", "LargeUtf8"},
     {"rpad('abc',5)", "abc  "},
     {"repeat('ab',3)", "ababab"},
     {"repeat('ab',0)", ""},
@@ -179,11 +232,55 @@ static void test_slice(void **state) {
   sql_text_close(&s);
 }
 
+/* Sizes that nothing can hold, and values that are not there, end in errors. */
+static void test_failures(void **state) {
+  static const struct sql_failure failures[] = {
+      {"repeat('x', 1000000000000000000)", GLV_E_SQL_EXEC},
+      {"repeat(repeat('x', 1000000), 1000000)", GLV_E_SQL_EXEC},
+      {"lpad('x', 9223372036854775807)", GLV_E_SQL_EXEC},
+      {"levenshtein(repeat('ab', 20000), repeat('cd', 20000))", GLV_E_SQL_EXEC},
+      {"chr(-1)", GLV_E_SQL_EXEC},
+      {"chr(55296)", GLV_E_SQL_EXEC},
+      {"chr(1114112)", GLV_E_SQL_EXEC},
+      {"overlay('a', 'b', 0)", GLV_E_SQL_EXEC},
+      {"digest('a', 'sha1')", GLV_E_SQL_EXEC},
+      {"digest('a', 'blake3')", GLV_E_SQL_PLAN},
+      {"encode('a', 'rot13')", GLV_E_SQL_EXEC},
+      {"decode('a', 'hex')", GLV_E_SQL_EXEC},
+      {"decode('Y', 'base64')", GLV_E_SQL_EXEC},
+      {"concat(x'ff', x'fe')", GLV_E_SQL_EXEC},
+      {"md5(1)", GLV_E_SQL_PLAN},
+      {"to_hex(1.5)", GLV_E_SQL_PLAN},
+      {"uuid(1)", GLV_E_SQL_PLAN},
+  };
+  (void)state;
+  assert_sql_failures(failures);
+}
+
+/* Every row has one of its own. */
+static void test_uuid(void **state) {
+  static const char *const values[] = {"a", "b"};
+  (void)state;
+  sql_text s;
+  sql_text_open(&s);
+  sql_text_rows(&s, values, 2);
+  const char *both = sql_text_eval(&s, "uuid()");
+  assert_int_equal(strlen(both), 36 + 1 + 36);
+  assert_memory_not_equal(both, both + 37, 36);
+  assert_string_not_equal(both, sql_text_eval(&s, "uuid()"));
+  assert_sql(&s, "translate(x, x, 'é')", "é|é");
+  assert_sql(&s, "substr_index(concat(x, x, '-', x), x, -1)", "|");
+  assert_sql(&s, "substr_index(concat('1', x, '2', x, '3'), x, -1)", "3|3");
+  sql_text_close(&s);
+}
+
 static void test_out_of_memory(void **state) {
   static const char *const rows[] = {"Ab", NULL, "é,x"};
   static const char *const texts[] = {
       "concat(upper(x), lower(x), initcap(x), reverse(x), left(x, 1), lpad(x, 9))",
       "replace(split_part(x, ',', 1), trim(x), repeat(x, 2))",
+      "concat(translate(x, 'éa', 'b'), overlay(x, 'q', 1), levenshtein(x, 'y'), md5(x))",
+      "encode(digest(x, 'sha256'), 'base64pad') || substr_index(x, ',', -1) || uuid()",
       "contains_tokens(x, 'x') OR strpos(x, 'abcdefghijklmnopqrstuvwxyz') > 0",
   };
   (void)state;
@@ -192,10 +289,9 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cases),
-      cmocka_unit_test(test_columns),
-      cmocka_unit_test(test_slice),
-      cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_cases), cmocka_unit_test(test_columns),
+      cmocka_unit_test(test_slice), cmocka_unit_test(test_failures),
+      cmocka_unit_test(test_uuid),  cmocka_unit_test(test_out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
