@@ -101,8 +101,10 @@ static glv_status make_encoding(arena *a, char *url, str value, Lance__File__V2_
   return GLV_OK;
 }
 
-static glv_status make_page(arena *a, page_record *p, Lance__File__V2__Page **ret, glv_error *err) {
+static glv_status make_page(arena *a, format_version version, page_record *p,
+                            Lance__File__V2__Page **ret, glv_error *err) {
   char url[] = "/lance.encodings21.PageLayout";
+  char old_url[] = "/lance.encodings.ArrayEncoding";
   Lance__File__V2__Page *page = ARENA_NEW(a, Lance__File__V2__Page);
   if (page == NULL) {
     return error_nomem(err, sizeof *page);
@@ -114,7 +116,7 @@ static glv_status make_page(arena *a, page_record *p, Lance__File__V2__Page **re
   page->length = p->length;
   page->priority = p->first_row;
   *ret = page;
-  return make_encoding(a, url, p->layout, &page->encoding, err);
+  return make_encoding(a, version == FORMAT_2_0 ? old_url : url, p->layout, &page->encoding, err);
 }
 
 static glv_status add_column(struct tail *t, column_writer *c, glv_error *err) {
@@ -128,7 +130,7 @@ static glv_status add_column(struct tail *t, column_writer *c, glv_error *err) {
     return error_nomem(err, c->page_count * sizeof(void *));
   }
   for (size_t i = 0; i < c->page_count; i++) {
-    TRY(make_page(&t->scratch, &c->pages[i], &column.pages[i], err));
+    TRY(make_page(&t->scratch, t->w->version, &c->pages[i], &column.pages[i], err));
   }
   column.n_pages = c->page_count;
   TRY(pb_pack(&column.base, &t->bytes, err));
@@ -180,8 +182,9 @@ static glv_status add_footer(struct tail *t, glv_error *err) {
   store_le64(footer + 16, t->global_table_at);
   store_le32(footer + 24, (uint32_t)t->w->global_count + 1);
   store_le32(footer + 28, (uint32_t)t->w->column_count);
-  store_le16(footer + 32, (uint16_t)(t->w->version / 10));
-  store_le16(footer + 34, (uint16_t)(t->w->version % 10));
+  const bool is_old = t->w->version == FORMAT_2_0; /* has other numbers here than in manifests */
+  store_le16(footer + 32, is_old ? 0 : (uint16_t)(t->w->version / 10));
+  store_le16(footer + 34, is_old ? 3 : (uint16_t)(t->w->version % 10));
   store_le32(footer + 36, MAGIC);
   return buf_append(&t->bytes, footer, sizeof footer, err);
 }

@@ -13,6 +13,7 @@
 #include "format/file_writer.h"
 
 #include "format/file_writer_private.h"
+#include "format/old_write_private.h"
 #include "format/shred_private.h"
 #include "io/io.h"
 
@@ -65,7 +66,8 @@ static glv_status run_job(void *context, glv_error *err) {
   struct page_job *job = context;
   glv_status status = make_runs(job, err);
   if (status == GLV_OK) {
-    status = page_encode(&job->in, &job->out, err);
+    status = job->in.leaf->version == FORMAT_2_0 ? old_page_encode(&job->in, &job->out, err)
+                                                 : page_encode(&job->in, &job->out, err);
   }
   page_input_dispose(&job->in); /* the arrays are released as early as possible */
   return status;
@@ -215,7 +217,7 @@ static bool has_other_dictionary(const column_writer *c, const array *narrow) {
   return before->values != now->values && !array_equal(before, now);
 }
 
-static glv_status take_column(file_writer *w, size_t column, const array *a, glv_error *err) {
+glv_status column_take(file_writer *w, size_t column, const array *a, glv_error *err) {
   column_writer *c = &w->columns[column];
   CLEANUP(array_unref) array narrow = {0};
   TRY(leaf_narrow(w->env, &c->leaf, a, &narrow, err));
@@ -260,6 +262,19 @@ static glv_status check_column(const field *f, const array *a, size_t rows, glv_
   return GLV_OK;
 }
 
+static glv_status take_batch(file_writer *w, const batch *b, glv_error *err) {
+  if (w->version != FORMAT_2_0) {
+    for (size_t i = 0; i < w->column_count; i++) {
+      TRY(column_take(w, i, &b->columns[w->columns[i].field], err));
+    }
+    return GLV_OK;
+  }
+  for (size_t i = 0, column = 0; i < b->column_count; i++) {
+    TRY(old_take(w, &w->schema->fields[i], &b->columns[i], &column, err));
+  }
+  return GLV_OK;
+}
+
 glv_status file_writer_write(file_writer *w, const batch *b, glv_error *err) {
   const lance_schema *s = w->schema;
   if (b->column_count != s->field_count) {
@@ -269,9 +284,7 @@ glv_status file_writer_write(file_writer *w, const batch *b, glv_error *err) {
   for (size_t i = 0; i < s->field_count; i++) {
     TRY(check_column(&s->fields[i].arrow, &b->columns[i], b->length, err));
   }
-  for (size_t i = 0; i < w->column_count; i++) {
-    TRY(take_column(w, i, &b->columns[w->columns[i].field], err));
-  }
+  TRY(take_batch(w, b, err));
   w->rows += b->length;
   while (w->raw_bytes > WAITING_RAW_BYTES) {
     TRY(close_page(w, fullest_column(w), err));
@@ -356,10 +369,6 @@ static size_t clamp_jobs(size_t threads) { return size_min(size_max(threads, MIN
 glv_status file_writer_new(glv_env *env, void *dir, const char *name, const lance_schema *s,
                            const file_writer_options *options, file_writer **ret, glv_error *err) {
   const format_version version = options->version != 0 ? options->version : FORMAT_2_2;
-  if (version != FORMAT_2_1 && version != FORMAT_2_2) {
-    return FAIL(err, GLV_E_UNSUPPORTED, "data files of version %s cannot be written yet",
-                format_version_text(version));
-  }
   CLEANUP(discard_writer) file_writer *w = mem_zalloc(env, sizeof *w);
   if (w == NULL) {
     return error_nomem(err, sizeof *w);
@@ -391,6 +400,7 @@ static glv_status finish(file_writer *w, glv_error *err) {
   while (w->first != NULL) {
     TRY(retire(w, true, err));
   }
+  TRY(old_write_headers(w, err));
   w->summary.view.rows = w->rows;
   if (w->options.globals != NULL) {
     TRY(w->options.globals(w->options.globals_context, w, err));

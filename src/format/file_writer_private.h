@@ -77,6 +77,10 @@ struct file_writer {
   summary_writer summary;
 };
 
+/** Give rows to a column: an array of its top-level field, or (2.0) of its own field. Full pages
+ * are closed. */
+glv_status column_take(file_writer *w, size_t column, const array *a, glv_error *err);
+
 /** Append bytes to the file. */
 glv_status container_write(file_writer *w, const void *data, size_t size, glv_error *err);
 /** Fill up to a multiple of PAGE_ALIGN. */

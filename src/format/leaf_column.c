@@ -68,23 +68,35 @@ static const char *path_of(const struct collecting *c, const lance_field *f) {
   return path != NULL && c->depth != 0 ? arena_printf(c->a, "%s.%s", path, f->arrow.name) : path;
 }
 
-static glv_status add_leaf(struct collecting *c, const lance_field *f, glv_error *err) {
+/* The next column, named and initialised; NULL while they are only counted. */
+static glv_status add_column(struct collecting *c, const lance_field *f, const field *stored,
+                             leaf_column **ret, glv_error *err) {
   leaf_column *to = c->columns != NULL ? &c->columns[c->count] : NULL;
   c->count++;
+  *ret = to;
   if (to == NULL) {
     return GLV_OK;
   }
   to->field = c->field;
-  TRY(page_leaf_init(&f->arrow, &to->leaf, err));
-  leaf_step *steps = ARENA_ARRAY(c->a, leaf_step, c->depth);
+  TRY(page_leaf_init(stored, &to->leaf, err));
   to->leaf.name = path_of(c, f);
-  if (steps == NULL || to->leaf.name == NULL) {
+  to->leaf.version = c->version;
+  return to->leaf.name != NULL ? GLV_OK : error_nomem(err, 0);
+}
+
+static glv_status add_leaf(struct collecting *c, const lance_field *f, glv_error *err) {
+  leaf_column *to;
+  TRY(add_column(c, f, &f->arrow, &to, err));
+  if (to == NULL || c->version == FORMAT_2_0) {
+    return GLV_OK;
+  }
+  leaf_step *steps = ARENA_ARRAY(c->a, leaf_step, c->depth);
+  if (steps == NULL) {
     return error_nomem(err, c->depth * sizeof *steps);
   }
   if (c->depth != 0) {
     memcpy(steps, c->steps, c->depth * sizeof *steps);
   }
-  to->leaf.version = c->version;
   to->leaf.steps = steps;
   to->leaf.step_count = c->depth;
   for (size_t i = 0; i < c->depth; i++) {
@@ -93,6 +105,20 @@ static glv_status add_leaf(struct collecting *c, const lance_field *f, glv_error
         !size_mul(to->leaf.repeat, (size_t)steps[i].type->width, &to->leaf.repeat)) {
       return refuse(f, err);
     }
+  }
+  return GLV_OK;
+}
+
+/* The column that a list or struct itself has in version 2.0. */
+static glv_status add_own(struct collecting *c, const lance_field *f, glv_error *err) {
+  const bool is_list = f->arrow.type->kind != TYPE_STRUCT;
+  const field stored = {.name = f->arrow.name,
+                        .type = type_simple(is_list ? TYPE_UINT64 : TYPE_NULL),
+                        .nullable = true};
+  leaf_column *to;
+  TRY(add_column(c, f, &stored, &to, err));
+  if (to != NULL) {
+    to->leaf.old = is_list ? LEAF_OLD_LENGTHS : LEAF_OLD_HEADER;
   }
   return GLV_OK;
 }
@@ -118,6 +144,9 @@ static glv_status visit(struct collecting *c, const lance_field *f, glv_error *e
   }
   if (f->child_count == 0 || (is_repeat && t->width < 1)) {
     return refuse(f, err);
+  }
+  if (c->version == FORMAT_2_0) {
+    TRY(add_own(c, f, err));
   }
   TRY(push(c, f, kind_of(t), err));
   for (size_t i = 0; i < f->child_count; i++) {

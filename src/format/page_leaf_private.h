@@ -23,6 +23,13 @@ enum leaf_compression { COMPRESS_NONE = 0, COMPRESS_LZ4 = 1, COMPRESS_ZSTD = 2 }
 /** Layout that the metadata of a field asks for. */
 enum leaf_structure { STRUCTURE_ANY, STRUCTURE_MINIBLOCK, STRUCTURE_FULLZIP };
 
+/** What columns of version 2.0 hold, where every field owns one. */
+enum leaf_old {
+  LEAF_OLD_VALUES,
+  LEAF_OLD_LENGTHS, /* of lists, as uint64; the items are rows of the next columns */
+  LEAF_OLD_HEADER,  /* of structs: nothing */
+};
+
 enum step_kind {
   STEP_STRUCT, /* to a child with the same number of values */
   STEP_LIST,   /* to the items of a list or map */
@@ -44,6 +51,7 @@ typedef struct page_leaf {
   const type *type;  /* of the leaf; borrowed */
   bool is_nullable;
   format_version version;
+  enum leaf_old old;
   const leaf_step *steps; /* from the top-level field inwards, the leaf not among them */
   size_t step_count;
   size_t list_count; /* STEP_LIST among them */
@@ -79,7 +87,8 @@ typedef struct leaf_column {
 } leaf_column;
 
 /**
- * The columns of a file of version 2.1 or 2.2, in order.
+ * The columns of a file, in order. In version 2.0 their leaves have no steps: what is above a field
+ * is in columns of its own.
  *
  * @param a  where they live; what they point to besides belongs to s.
  * Errors: GLV_E_UNSUPPORTED naming column and type.
