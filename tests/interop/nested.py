@@ -24,7 +24,7 @@ class Maker:
             return self.leaf()
         if pick < 0.5:
             return self.rng.choice([pa.list_, pa.large_list])(self.field("item", depth - 1))
-        if pick < 0.9 or self.version == "2.1":
+        if pick < 0.9 or self.version != "2.2":
             names = self.rng.sample(string.ascii_lowercase, self.rng.randint(1, 4))
             return pa.struct([self.field(name, depth - 1) for name in names])
         return pa.map_(pa.string(), self.type(depth - 1))
@@ -39,7 +39,8 @@ class Maker:
 
     def value(self, t, nullable=True):
         r = self.rng
-        if nullable and r.random() < self.nulls:
+        has_nulls = self.version != "2.0" or not pa.types.is_struct(t)
+        if nullable and has_nulls and r.random() < self.nulls:
             return None
         if pa.types.is_struct(t):
             return {f.name: self.value(f.type, f.nullable) for f in t}
