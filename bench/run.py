@@ -7,68 +7,20 @@ Both engines run in-process with open handles: LanceDB in this process, Glaive i
 takes the time itself. Per row: peer first, then Glaive, `rounds` times; the medians and their ratio are printed.
 """
 import argparse
-import datetime
 import pathlib
-import platform
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 import lancedb
 import numpy as np
-import pyarrow as pa
+from common import ROOT, Driver, make_rows, results_head, timed, write_ipc
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-DRIVER = ROOT / "build/release/bench/glaive_bench"
 STABLE = {"new_table_enable_stable_row_ids": "true"}
 SELECT = [("id", "id"), ("up", "upper(name)"), ("x", "score*2+age")]
 SQL = "SELECT id, upper(name) AS up, score*2+age AS x FROM src WHERE age >= 50"
-
-
-class Driver:
-    """The Glaive process."""
-
-    def __init__(self, directory):
-        self.process = subprocess.Popen([DRIVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self("connect", str(directory))
-
-    def __call__(self, *words):
-        self.process.stdin.write("\t".join(words) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline().split(maxsplit=1)
-        if not answer or answer[0] != "ok":
-            sys.exit(f"glaive_bench: {words}: {answer}")
-        seconds, number, mode = answer[1].split()
-        return float(seconds), int(number), int(mode)
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def timed(call):
-    start = time.perf_counter()
-    result = call()
-    return time.perf_counter() - start, result
-
-
-def make_rows(n, first=0, seed=42):
-    rng = np.random.default_rng(seed + first)
-    names = pa.array([f"name_{i}" for i in range(100_000)])
-    return pa.table({
-        "id": pa.array(np.arange(first, first + n, dtype=np.int64)),
-        "age": pa.array(rng.integers(0, 100, n, dtype=np.int32)),
-        "score": pa.array(rng.random(n)),
-        "name": names.take(pa.array(rng.integers(0, 100_000, n))),
-    })
-
-
-def write_ipc(table, path):
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table, max_chunksize=65536)
 
 
 def size_of(directory):
@@ -217,11 +169,8 @@ class Bench:
         self.add("glaive --version", "-", f"{ours_ms:.1f} ms", ours_ms, 10, 3)
 
 
-def markdown(bench, rows, rounds):
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
-    print(f"\n## {datetime.date.today()}, {rows:,} rows\n")
-    print(f"{cpu}, 2 processors used, Linux {platform.release().split('-')[0]}, lancedb {lancedb.__version__}. "
-          f"Command: `make bench` (`bench/run.py --rows {rows} --rounds {rounds}`).\n")
+def markdown(bench, options):
+    results_head(options, f"lancedb {lancedb.__version__}", "bench/run.py")
     print("| work | LanceDB | Glaive | ratio | must | aim |\n| --- | --- | --- | --- | --- | --- |")
     for name, peer, ours, ratio, must, aim in bench.results:
         print(f"| {name} | {peer} | {ours} | {ratio:.3f} | {must:.3g} | {aim:.3g} |")
@@ -237,7 +186,7 @@ def main():
         bench = Bench(options.rows, options.rounds, pathlib.Path(work))
         bench.run()
         if options.markdown:
-            markdown(bench, options.rows, options.rounds)
+            markdown(bench, options)
 
 
 if __name__ == "__main__":
