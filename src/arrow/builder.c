@@ -10,7 +10,7 @@
 enum { FIRST_VALUES = 64 };
 
 void builder_init(builder *b, glv_env *env, const type *t) {
-  *b = (builder){.env = env, .type = t};
+  *b = (builder){.env = env, .type = t, .offset_width = type_offset_width(t->kind)};
 }
 
 void builder_dispose(builder *b) {
@@ -88,6 +88,9 @@ static glv_status reserve_data(builder *b, size_t bytes, glv_error *err) {
   if (!size_add(b->data_size, bytes, &need)) {
     return error_nomem(err, SIZE_MAX);
   }
+  if (b->data != NULL && need <= b->data->size && need <= INT32_MAX) {
+    return GLV_OK;
+  }
   TRY(array_check_offset_range(b->type, need, err));
   return grow(b->env, &b->data, need, false, err);
 }
@@ -99,9 +102,9 @@ glv_status builder_reserve(builder *b, size_t values, size_t bytes, glv_error *e
 
 /* Count one more value, whose bytes are in place. */
 static void push(builder *b, bool valid) {
-  if (type_offset_width(b->type->kind) == 4) {
+  if (b->offset_width == 4) {
     ((int32_t *)(void *)b->values->data)[b->length + 1] = (int32_t)b->data_size;
-  } else if (type_offset_width(b->type->kind) == 8) {
+  } else if (b->offset_width == 8) {
     ((int64_t *)(void *)b->values->data)[b->length + 1] = (int64_t)b->data_size;
   }
   if (b->validity != NULL) {

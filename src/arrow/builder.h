@@ -17,6 +17,7 @@ typedef struct builder {
   buffer *values;   /* values, bits, or offsets */
   buffer *data;
   size_t data_size;
+  size_t offset_width; /* of type */
 } builder;
 
 /** t is borrowed and must outlive the array. */

@@ -263,21 +263,3 @@ size_t type_width(const type *t) {
   }
   return 0;
 }
-
-size_t type_offset_width(type_kind kind) {
-  switch (kind) {
-  case TYPE_UTF8:
-  case TYPE_UTF8_VIEW:
-  case TYPE_BINARY:
-  case TYPE_BINARY_VIEW:
-  case TYPE_LIST:
-  case TYPE_MAP:
-    return 4;
-  case TYPE_LARGE_UTF8:
-  case TYPE_LARGE_BINARY:
-  case TYPE_LARGE_LIST:
-    return 8;
-  default: /* every other kind has none */
-    return 0;
-  }
-}

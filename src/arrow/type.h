@@ -127,11 +127,28 @@ bool type_is_numeric(type_kind kind); /* integers, floats, decimals */
 bool type_is_string(type_kind kind);  /* utf8, large_utf8, utf8_view */
 bool type_is_binary(type_kind kind);  /* binary, large_binary, binary_view */
 bool type_is_temporal(type_kind kind);
-bool type_is_list(type_kind kind);    /* list, large_list, fixed_size_list */
+bool type_is_list(type_kind kind); /* list, large_list, fixed_size_list */
 /** Bytes of one value of a fixed-width type (bool: 0, see type_bits), 0 for others. */
 size_t type_width(const type *t);
-/** Bytes of one offset: 4, 8, or 0 when the type has none. utf8_view and binary_view: 4. */
-size_t type_offset_width(type_kind kind);
+/** Bytes of one offset: 4, 8, or 0 when the type has none. utf8_view and binary_view: 4. In line,
+ * for it is asked for row after row. */
+static inline size_t type_offset_width(type_kind kind) {
+  switch (kind) {
+  case TYPE_UTF8:
+  case TYPE_UTF8_VIEW:
+  case TYPE_BINARY:
+  case TYPE_BINARY_VIEW:
+  case TYPE_LIST:
+  case TYPE_MAP:
+    return 4;
+  case TYPE_LARGE_UTF8:
+  case TYPE_LARGE_BINARY:
+  case TYPE_LARGE_LIST:
+    return 8;
+  default: /* every other kind has none */
+    return 0;
+  }
+}
 
 /** Arrow C++ display name, e.g. `timestamp[us, tz=UTC]`, `list<item: int64>`. Errors: GLV_E_NOMEM,
  * GLV_E_LIMIT. */

@@ -20,7 +20,32 @@ int64_t calendar_days(civil date) {
   return era * ERA_DAYS + day - EPOCH_DAY;
 }
 
+/* The same in 32 bits for days near the epoch, by the multiplications of Neri and Schneider
+ * (Euclidean affine functions and their application to calendar algorithms): the remainder of a
+ * division is the low half of the product that gives the quotient. */
+enum { NEAR_ERAS = 3670 }; /* before the epoch; as many behind it */
+#define NEAR_DAYS ((int64_t)NEAR_ERAS * ERA_DAYS)
+
+static civil near_civil(int32_t days) {
+  const uint32_t shifted = (uint32_t)days + EPOCH_DAY + (uint32_t)NEAR_DAYS;
+  const uint32_t quarters = 4 * shifted + 3;
+  const uint32_t century = quarters / ERA_DAYS;
+  const uint32_t in_century = quarters % ERA_DAYS / 4;
+  const uint64_t product = UINT64_C(2939745) * (4 * in_century + 3);
+  const uint32_t of_year = (uint32_t)product / 2939745 / 4;
+  const int64_t year = (int64_t)(100 * century) + (int64_t)(product >> 32) - NEAR_ERAS * ERA_YEARS;
+  const uint32_t months = 2141 * of_year + 197913;
+  const bool next_year = of_year >= 306;
+  const int month = (int)(months >> 16);
+  return (civil){.year = year + next_year,
+                 .month = next_year ? month - 12 : month,
+                 .day = (int)((months & 0xffff) / 2141) + 1};
+}
+
 civil calendar_civil(int64_t days) {
+  if (days >= -NEAR_DAYS && days < NEAR_DAYS) {
+    return near_civil((int32_t)days);
+  }
   const int64_t shifted = days + EPOCH_DAY;
   const int64_t era = floor_div(shifted, ERA_DAYS);
   const int64_t day = floor_mod(shifted, ERA_DAYS);

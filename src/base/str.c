@@ -33,11 +33,20 @@ bool str_ends_with(str s, str suffix) {
 }
 
 bool str_to_u64(str text, uint64_t *ret) {
+  enum { SAFE_DIGITS = 19 }; /* always fit */
   uint64_t value = 0;
+  size_t i = 0;
   if (text.size == 0) {
     return false;
   }
-  for (size_t i = 0; i < text.size; i++) {
+  for (; i < text.size && i < SAFE_DIGITS; i++) {
+    const unsigned digit = (unsigned char)text.data[i] - (unsigned)'0';
+    if (digit > 9) {
+      return false;
+    }
+    value = value * 10 + digit;
+  }
+  for (; i < text.size; i++) {
     const char c = text.data[i];
     if (c < '0' || c > '9' || !u64_mul(value, 10, &value) ||
         !u64_add(value, (uint64_t)(c - '0'), &value)) {

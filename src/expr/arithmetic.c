@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/cpu.h"
+#include "base/divider.h"
 #include "base/half.h"
 #include "expr/eval_private.h"
 #include "expr/interval.h"
@@ -50,8 +52,8 @@ static enum shape shape_of(const operand *l, const operand *r) {
 
 /* Products of narrow types must not overflow int: widen to 32 bits first. */
 #define WRAPPING(name, ctype, wide)                                                                \
-  static void name(enum arithmetic_op op, enum shape shape, const void *l, const void *r,          \
-                   size_t rows, void *to) {                                                        \
+  CPU_CLONES static void name(enum arithmetic_op op, enum shape shape, const void *l,              \
+                              const void *r, size_t rows, void *to) {                              \
     switch (op) {                                                                                  \
     case ARITHMETIC_ADD:                                                                           \
       SHAPES(ctype, (ctype)((wide)a + (wide)b));                                                   \
@@ -96,8 +98,8 @@ static void float16(enum arithmetic_op op, enum shape shape, const void *l, cons
 }
 
 #define FLOATS(name, ctype, modulo)                                                                \
-  static void name(enum arithmetic_op op, enum shape shape, const void *l, const void *r,          \
-                   size_t rows, void *to) {                                                        \
+  CPU_CLONES static void name(enum arithmetic_op op, enum shape shape, const void *l,              \
+                              const void *r, size_t rows, void *to) {                              \
     switch (op) {                                                                                  \
     case ARITHMETIC_ADD:                                                                           \
       SHAPES(ctype, a + b);                                                                        \
@@ -215,44 +217,68 @@ static glv_status divide_checked(const operand *l, const operand *r, bool modulo
   return GLV_OK;
 }
 
-#define DIVIDING(name, ctype)                                                                      \
-  static void name(bool modulo, const void *l, const void *r, size_t rows, void *to) {             \
-    const enum shape shape = SHAPE_RIGHT_ONE;                                                      \
+/* By one positive divisor: multiplications, see divider.h. */
+#define DIVIDING(name, ctype, wide, function)                                                      \
+  static void name(bool modulo, const ctype *in, const divider *d, size_t rows, ctype *out) {      \
+    const wide by = (wide)d->divisor;                                                              \
     if (modulo) {                                                                                  \
-      SHAPES(ctype, (ctype)(a % b));                                                               \
+      for (size_t i = 0; i < rows; i++) {                                                          \
+        out[i] = (ctype)(in[i] - function(d, in[i]) * by);                                         \
+      }                                                                                            \
     } else {                                                                                       \
-      SHAPES(ctype, (ctype)(a / b));                                                               \
+      for (size_t i = 0; i < rows; i++) {                                                          \
+        out[i] = (ctype)function(d, in[i]);                                                        \
+      }                                                                                            \
     }                                                                                              \
   }
 
-DIVIDING(divide_i8, int8_t)
-DIVIDING(divide_i16, int16_t)
-DIVIDING(divide_i32, int32_t)
-DIVIDING(divide_i64, int64_t)
-DIVIDING(divide_u8, uint8_t)
-DIVIDING(divide_u16, uint16_t)
-DIVIDING(divide_u32, uint32_t)
-DIVIDING(divide_u64, uint64_t)
+DIVIDING(divide_i8, int8_t, int64_t, divider_divide_signed)
+DIVIDING(divide_i16, int16_t, int64_t, divider_divide_signed)
+DIVIDING(divide_i32, int32_t, int64_t, divider_divide_signed)
+DIVIDING(divide_i64, int64_t, int64_t, divider_divide_signed)
+DIVIDING(divide_u8, uint8_t, uint64_t, divider_divide)
+DIVIDING(divide_u16, uint16_t, uint64_t, divider_divide)
+DIVIDING(divide_u32, uint32_t, uint64_t, divider_divide)
+DIVIDING(divide_u64, uint64_t, uint64_t, divider_divide)
 
-/* One divisor, neither 0 nor -1: nothing can fail. */
-static void divide_by_one(type_kind kind, bool modulo, const void *l, const void *r, size_t rows,
+static void divide_by_one(type_kind kind, bool modulo, const void *l, uint64_t by, size_t rows,
                           void *to) {
-  static void (*const table[])(bool, const void *, const void *, size_t, void *) = {
-      [TYPE_INT8] = divide_i8,    [TYPE_INT16] = divide_i16,  [TYPE_INT32] = divide_i32,
-      [TYPE_INT64] = divide_i64,  [TYPE_UINT8] = divide_u8,   [TYPE_UINT16] = divide_u16,
-      [TYPE_UINT32] = divide_u32, [TYPE_UINT64] = divide_u64,
-  };
-  table[kind](modulo, l, r, rows, to);
+  const divider d = divider_of(by);
+  switch (kind) {
+  case TYPE_INT8:
+    divide_i8(modulo, l, &d, rows, to);
+    break;
+  case TYPE_INT16:
+    divide_i16(modulo, l, &d, rows, to);
+    break;
+  case TYPE_INT32:
+    divide_i32(modulo, l, &d, rows, to);
+    break;
+  case TYPE_INT64:
+    divide_i64(modulo, l, &d, rows, to);
+    break;
+  case TYPE_UINT8:
+    divide_u8(modulo, l, &d, rows, to);
+    break;
+  case TYPE_UINT16:
+    divide_u16(modulo, l, &d, rows, to);
+    break;
+  case TYPE_UINT32:
+    divide_u32(modulo, l, &d, rows, to);
+    break;
+  default:
+    divide_u64(modulo, l, &d, rows, to);
+    break;
+  }
 }
 
 static glv_status divide(const operand *l, const operand *r, bool modulo, size_t rows, array *a,
                          void *to, glv_error *err) {
-  if (r->is_scalar) {
+  if (r->is_scalar && !l->is_scalar) {
     const bool is_signed = type_is_signed(a->type->kind);
-    const bool plain =
-        is_signed ? signed_at(r, 0) != 0 && signed_at(r, 0) != -1 : unsigned_at(r, 0) != 0;
-    if (plain && !l->is_scalar) {
-      divide_by_one(a->type->kind, modulo, l->a.values, r->a.values, rows, to);
+    if (is_signed ? signed_at(r, 0) > 0 : unsigned_at(r, 0) > 0) { /* nothing can fail */
+      const uint64_t by = is_signed ? (uint64_t)signed_at(r, 0) : unsigned_at(r, 0);
+      divide_by_one(a->type->kind, modulo, l->a.values, by, rows, to);
       return GLV_OK;
     }
   }

@@ -6,6 +6,7 @@
  * fit is looked at value by value. */
 #include <stdio.h>
 
+#include "base/cpu.h"
 #include "base/half.h"
 #include "expr/cast_private.h"
 
@@ -91,26 +92,27 @@ static bool wide_fits(const wide_run *r, size_t i, const limits *l) {
   return false;
 }
 
-static bool all_fit(const wide_run *r, size_t count, const limits *l) {
-  bool ok = true;
+/* The bits are gathered in the width of the values, which vectorises. */
+CPU_CLONES static bool all_fit(const wide_run *r, size_t count, const limits *l) {
+  uint64_t odd = 0;
   switch (r->kind) {
   case WIDE_INT:
     for (size_t i = 0; i < count; i++) {
-      ok &= r->v.ints[i] >= l->low && r->v.ints[i] <= l->high;
+      odd |= (uint64_t)(r->v.ints[i] < l->low) | (uint64_t)(r->v.ints[i] > l->high);
     }
     break;
   case WIDE_UINT:
     for (size_t i = 0; i < count; i++) {
-      ok &= r->v.uints[i] <= l->uhigh;
+      odd |= (uint64_t)(r->v.uints[i] > l->uhigh);
     }
     break;
   case WIDE_FLOAT:
     for (size_t i = 0; i < count; i++) {
-      ok &= r->v.floats[i] > l->above && r->v.floats[i] < l->below;
+      odd |= (uint64_t) !(r->v.floats[i] > l->above) | (uint64_t) !(r->v.floats[i] < l->below);
     }
     break;
   }
-  return ok;
+  return odd == 0;
 }
 
 static const char *wide_text(const wide_run *r, size_t i, char text[64]) {
@@ -196,7 +198,7 @@ static void narrow(const wide_run *r, type_kind kind, void *values, size_t first
   }
 
 /* The pairs that arithmetic makes of columns of different widths. */
-static bool cast_direct(const array *a, type_kind from, type_kind to, void *values) {
+CPU_CLONES static bool cast_direct(const array *a, type_kind from, type_kind to, void *values) {
   DIRECT(TYPE_INT32, TYPE_INT64, int32_t, int64_t)
   DIRECT(TYPE_INT32, TYPE_FLOAT64, int32_t, double)
   DIRECT(TYPE_INT64, TYPE_FLOAT64, int64_t, double)

@@ -14,17 +14,49 @@ enum { VALUE_TEXT_SIZE = 256 };
 
 /* ---- texts of values ---- */
 
+static size_t digit_count(uint64_t value) {
+  static const uint64_t powers[20] = {0,
+                                      10,
+                                      100,
+                                      1000,
+                                      10000,
+                                      100000,
+                                      1000000,
+                                      10000000,
+                                      100000000,
+                                      1000000000,
+                                      10000000000,
+                                      100000000000,
+                                      1000000000000,
+                                      10000000000000,
+                                      100000000000000,
+                                      1000000000000000,
+                                      10000000000000000,
+                                      100000000000000000,
+                                      1000000000000000000,
+                                      UINT64_C(10000000000000000000)};
+  const size_t bits = 64 - (size_t)__builtin_clzll(value | 1);
+  const size_t guess = bits * 1233 >> 12; /* bits * log10(2), rounded down */
+  return guess + (value >= powers[guess]);
+}
+
+/* Two digits at a time, from the last. */
 static size_t print_u64(uint64_t value, char *text) {
-  char reversed[20];
-  size_t n = 0;
-  do {
-    reversed[n++] = (char)('0' + value % 10);
-    value /= 10;
-  } while (value != 0);
-  for (size_t i = 0; i < n; i++) {
-    text[i] = reversed[n - 1 - i];
+  static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
+                              "34353637383940414243444546474849505152535455565758596061626364656667"
+                              "6869707172737475767778798081828384858687888990919293949596979899";
+  const size_t size = digit_count(value);
+  size_t at = size;
+  for (; value >= 100; value /= 100) {
+    at -= 2;
+    memcpy(text + at, pairs + 2 * (value % 100), 2);
   }
-  return n;
+  if (value >= 10) {
+    memcpy(text, pairs + 2 * value, 2);
+  } else {
+    text[0] = (char)('0' + value);
+  }
+  return size;
 }
 
 static size_t print_i64(int64_t value, char *text) {

@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include "base/cpu.h"
 #include "base/int128.h"
 #include "expr/block.h"
 #include "expr/eval_private.h"
@@ -20,13 +21,13 @@
 
 /* The loops of one operator on one type: l and r are rows, or r is one value. EXPR sees a and b. */
 #define COMPARE_LOOPS(name, ctype, load, EXPR)                                                     \
-  static void name##_rows(const void *l, const void *r, size_t rows, uint64_t *out) {              \
+  CPU_CLONES static void name##_rows(const void *l, const void *r, size_t rows, uint64_t *out) {   \
     const ctype *lv = l;                                                                           \
     const ctype *rv = r;                                                                           \
     BLOCK_LOOP(rows, out, =, const ctype a = load(lv[i + j]); const ctype b = load(rv[i + j]);     \
                bytes[j] = EXPR);                                                                   \
   }                                                                                                \
-  static void name##_one(const void *l, const void *r, size_t rows, uint64_t *out) {               \
+  CPU_CLONES static void name##_one(const void *l, const void *r, size_t rows, uint64_t *out) {    \
     const ctype *lv = l;                                                                           \
     const ctype b = load(*(const ctype *)r);                                                       \
     BLOCK_LOOP(rows, out, =, const ctype a = load(lv[i + j]); bytes[j] = EXPR);                    \
@@ -67,7 +68,8 @@ COMPARE_LOOPS(equal_64, uint64_t, AS_IS, (uint8_t)(a == b))
  * vectorise.
  */
 #define FLOAT_LOOPS(name, ctype, op)                                                               \
-  static void near_##name##_one(const void *l, const void *r, size_t rows, uint64_t *out) {        \
+  CPU_CLONES static void near_##name##_one(const void *l, const void *r, size_t rows,              \
+                                           uint64_t *out) {                                        \
     const ctype *lv = l;                                                                           \
     const ctype b = *(const ctype *)r;                                                             \
     size_t i = 0;                                                                                  \
@@ -90,7 +92,8 @@ COMPARE_LOOPS(equal_64, uint64_t, AS_IS, (uint8_t)(a == b))
     }                                                                                              \
     name##_one(lv + i, r, rows - i, out + i / BLOCK_ROWS);                                         \
   }                                                                                                \
-  static void near_##name##_rows(const void *l, const void *r, size_t rows, uint64_t *out) {       \
+  CPU_CLONES static void near_##name##_rows(const void *l, const void *r, size_t rows,             \
+                                            uint64_t *out) {                                       \
     const ctype *lv = l;                                                                           \
     const ctype *rv = r;                                                                           \
     size_t i = 0;                                                                                  \
@@ -305,11 +308,33 @@ static bool holds(enum compare_op op, int order) {
   return false;
 }
 
-/* Equal to one text: the lengths are looked at first. */
+/* Which texts have a length. */
+#define LENGTH_LOOP(name, ctype)                                                                   \
+  CPU_CLONES static void name(const ctype *offsets, size_t length, size_t rows, uint64_t *out) {   \
+    const ctype wanted = (ctype)length;                                                            \
+    BLOCK_LOOP(rows, out, =, const size_t k = i + j;                                               \
+               bytes[j] = (uint8_t)(offsets[k + 1] - offsets[k] == wanted));                       \
+  }
+LENGTH_LOOP(length_is_32, int32_t)
+LENGTH_LOOP(length_is_64, int64_t)
+
+/* Equal to one text: only those of its length are looked into. */
 static void equal_text_one(const operand *l, str text, size_t rows, uint64_t *out) {
   const text_reader r = text_reader_of(l);
-  BLOCK_LOOP(rows, out, =, const str a = text_at(&r, i + j);
-             bytes[j] = a.size == text.size && memcmp(a.data, text.data, text.size) == 0);
+  if (r.is_large) {
+    length_is_64(r.offsets, text.size, rows, out);
+  } else {
+    length_is_32(r.offsets, text.size, rows, out);
+  }
+  for (size_t i = 0; i < word_count(rows); i++) {
+    for (uint64_t rest = out[i]; rest != 0; rest &= rest - 1) {
+      const unsigned bit = (unsigned)__builtin_ctzll(rest);
+      const str a = text_at(&r, i * 64 + bit);
+      if (!str_equal(a, text)) {
+        out[i] &= ~(UINT64_C(1) << bit);
+      }
+    }
+  }
 }
 
 static void compare_texts(enum compare_op op, const operand *l, const operand *r, size_t rows,

@@ -1,18 +1,11 @@
 /*
- * Concatenation and LIKE (sql-expressions 9.6, 10.7).
- *
- * LIKE: a constant pattern is looked at once per batch; the frequent shapes (a word, word%, %word,
- * %word%) become comparisons of bytes. All others run a matcher over tokens: a literal code point,
- * any one, any number. It backtracks to the last `%` only, so its time is bounded by the product of
- * the lengths. A backslash takes the next character literally; at the end it stands for itself.
- *
- * ILIKE compares code points after simple case folding.
+ * Concatenation and LIKE (sql-expressions 9.6, 10.7). Patterns are matched in like.c; a constant
+ * one is looked at once per batch, and a word that must occur is searched in all rows at once.
  */
-#include <utf8proc.h>
-
+#include "base/cpu.h"
 #include "expr/block.h"
 #include "expr/eval_private.h"
-#include "expr/unicode.h"
+#include "expr/like.h"
 
 /* Bytes of all results; null rows may hold bytes, which are not counted. */
 static size_t concat_size(const array *a, const text_reader *l, const text_reader *r, size_t rows) {
@@ -75,165 +68,57 @@ glv_status eval_concat(const eval *v, const node *n, const operand *left, const 
   return GLV_OK;
 }
 
-/* Tokens: code points, or one of these. */
-enum { ANY_ONE = 0x110000, ANY_NUMBER = 0x110001 };
-
-enum pattern_shape { PATTERN_EXACT, PATTERN_PREFIX, PATTERN_SUFFIX, PATTERN_PART, PATTERN_OTHER };
-
-struct pattern {
-  enum pattern_shape shape;
-  bool fold;
-  str word; /* of the simple shapes: what must be there, unescaped */
-  uint32_t *tokens;
-  size_t count;
-};
-
-/* Simple case folding by way of the simple mappings; the dotted and the dotless i fold to nothing
- * else. */
-static uint32_t fold(uint32_t c) {
-  if (c < 0x80) {
-    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+/* Which of 64 places begin with the first byte of the word and have its last one at its end. */
+CPU_CLONES static uint64_t candidates(const char *at, str word) {
+  uint8_t bytes[BLOCK_ROWS];
+  const char first = word.data[0];
+  const char last = word.data[word.size - 1];
+  const char *behind = at + word.size - 1;
+  for (size_t j = 0; j < BLOCK_ROWS; j++) {
+    bytes[j] = (uint8_t)((at[j] == first) & (behind[j] == last));
   }
-  if (c == 0x130 || c == 0x131) {
-    return c;
-  }
-  const utf8proc_int32_t upper = utf8proc_toupper((utf8proc_int32_t)c);
-  return (uint32_t)utf8proc_tolower(upper);
+  return block_pack(bytes);
 }
 
-static size_t parse_tokens(str text, bool folds, uint32_t *tokens) {
-  size_t count = 0;
-  size_t at = 0;
-  while (at < text.size) {
-    uint32_t c = unicode_next(text, &at);
-    if (c == '%') {
-      c = ANY_NUMBER;
-    } else if (c == '_') {
-      c = ANY_ONE;
-    } else {
-      if (c == '\\' && at < text.size) {
-        c = unicode_next(text, &at);
+/* The next place of the word in [at, end), or end. */
+static const char *find_word(const char *at, const char *end, str word) {
+  while ((size_t)(end - at) >= BLOCK_ROWS + word.size) {
+    for (uint64_t mask = candidates(at, word); mask != 0; mask &= mask - 1) {
+      const char *found = at + __builtin_ctzll(mask);
+      if (memcmp(found, word.data, word.size) == 0) {
+        return found;
       }
-      c = folds ? fold(c) : c;
     }
-    if (c != ANY_NUMBER || count == 0 || tokens[count - 1] != ANY_NUMBER) {
-      tokens[count++] = c;
+    at += BLOCK_ROWS;
+  }
+  for (; (size_t)(end - at) >= word.size; at++) {
+    if (*at == word.data[0] && memcmp(at, word.data, word.size) == 0) {
+      return at;
     }
   }
-  return count;
+  return end;
 }
 
-/* The simple shape of the tokens, if they have one; *word gets the bytes between the %. */
-static enum pattern_shape shape_of(const struct pattern *p, char *word, size_t *ret_size) {
-  size_t size = 0;
-  const size_t first = p->count > 0 && p->tokens[0] == ANY_NUMBER ? 1 : 0;
-  const size_t last = p->count > first && p->tokens[p->count - 1] == ANY_NUMBER ? 1 : 0;
-  for (size_t i = first; i < p->count - last; i++) {
-    if (p->tokens[i] >= ANY_ONE) {
-      return PATTERN_OTHER;
+/* The rows that contain a word: it is looked for in the bytes of all rows, which lie one behind the
+ * other. Many texts are short, so that looking into each would be mostly beginning and ending. */
+static void find_part(const text_reader *r, str word, size_t rows, uint64_t *words) {
+  const char *at = text_at(r, 0).data;
+  const char *end = text_at(r, rows - 1).data + text_at(r, rows - 1).size;
+  size_t row = 0;
+  memset(words, 0, word_count(rows) * sizeof *words);
+  for (at = find_word(at, end, word); at != end; at = find_word(at, end, word)) {
+    str text = text_at(r, row);
+    while (text.data + text.size <= at) {
+      text = text_at(r, ++row);
     }
-    size += unicode_encode(p->tokens[i], word + size);
-  }
-  *ret_size = size;
-  if (first != 0) {
-    return last != 0 || p->count == 1 ? PATTERN_PART : PATTERN_SUFFIX;
-  }
-  return last != 0 ? PATTERN_PREFIX : PATTERN_EXACT;
-}
-
-static glv_status parse_pattern(arena *a, str text, bool folds, struct pattern *ret,
-                                glv_error *err) {
-  *ret = (struct pattern){.shape = PATTERN_OTHER, .fold = folds};
-  ret->tokens = ARENA_ARRAY(a, uint32_t, text.size);
-  char *word = arena_alloc(a, text.size + 4);
-  if (ret->tokens == NULL || word == NULL) {
-    return error_nomem(err, text.size);
-  }
-  ret->count = parse_tokens(text, folds, ret->tokens);
-  if (!folds) {
-    size_t size = 0;
-    ret->shape = shape_of(ret, word, &size);
-    ret->word = str_slice(word, size);
-  }
-  return GLV_OK;
-}
-
-static bool contains(str text, str part) {
-  if (part.size == 0) {
-    return true;
-  }
-  const char *at = text.data;
-  size_t rest = text.size;
-  while (rest >= part.size) {
-    const char *next = memchr(at, part.data[0], rest - part.size + 1);
-    if (next == NULL) {
-      return false;
+    const char *text_end = text.data + text.size;
+    if (at + word.size <= text_end) {
+      words[row / 64] |= UINT64_C(1) << (row % 64);
+      at = text_end;
+    } else {
+      at++; /* from one row into the next */
     }
-    if (memcmp(next, part.data, part.size) == 0) {
-      return true;
-    }
-    rest -= (size_t)(next - at) + 1;
-    at = next + 1;
   }
-  return false;
-}
-
-/* unicode_next, with the frequent case in line. */
-static inline uint32_t next_code(str text, size_t *at) {
-  const unsigned char c = (unsigned char)text.data[*at];
-  if (c < 0x80) {
-    (*at)++;
-    return c;
-  }
-  return unicode_next(text, at);
-}
-
-static bool match_tokens(const struct pattern *p, str text) {
-  size_t at = 0;
-  size_t token = 0;
-  size_t star = SIZE_MAX; /* the token behind the last % */
-  size_t star_at = 0;     /* where its text began */
-  while (at < text.size) {
-    if (token < p->count && p->tokens[token] == ANY_NUMBER) {
-      star = ++token;
-      star_at = at;
-      continue;
-    }
-    size_t next = at;
-    const uint32_t c = next_code(text, &next);
-    if (token < p->count &&
-        (p->tokens[token] == ANY_ONE || p->tokens[token] == (p->fold ? fold(c) : c))) {
-      at = next;
-      token++;
-      continue;
-    }
-    if (star == SIZE_MAX) {
-      return false;
-    }
-    (void)next_code(text, &star_at);
-    at = star_at;
-    token = star;
-  }
-  while (token < p->count && p->tokens[token] == ANY_NUMBER) {
-    token++;
-  }
-  return token == p->count;
-}
-
-static bool matches(const struct pattern *p, str text) {
-  switch (p->shape) {
-  case PATTERN_EXACT:
-    return str_equal(text, p->word);
-  case PATTERN_PREFIX:
-    return str_starts_with(text, p->word);
-  case PATTERN_SUFFIX:
-    return str_ends_with(text, p->word);
-  case PATTERN_PART:
-    return contains(text, p->word);
-  case PATTERN_OTHER:
-    return match_tokens(p, text);
-  }
-  return false;
 }
 
 /* Every row has its own pattern. */
@@ -244,26 +129,28 @@ static glv_status like_rows(const eval *v, const node *n, const operand *left, c
       continue;
     }
     const arena_mark mark = arena_mark_get(v->scratch);
-    struct pattern p;
-    TRY(parse_pattern(v->scratch, operand_str(right, i), n->op != 0, &p, err));
-    const bool value = matches(&p, operand_str(left, i)) != n->negated;
+    like_pattern p;
+    TRY(like_parse(v->scratch, operand_str(right, i), n->op != 0, &p, err));
+    const bool value = like_matches(&p, operand_str(left, i)) != n->negated;
     arena_reset_to(v->scratch, mark);
     words[i / 64] |= (uint64_t)value << (i % 64);
   }
   return GLV_OK;
 }
 
+/* One pattern for all rows. */
 static glv_status like_one(const eval *v, const node *n, const operand *left, str pattern,
                            size_t rows, uint64_t *words, glv_error *err) {
-  struct pattern p;
-  TRY(parse_pattern(v->scratch, pattern, n->op != 0, &p, err));
+  like_pattern p;
+  TRY(like_parse(v->scratch, pattern, n->op != 0, &p, err));
   const text_reader r = text_reader_of(left);
-  const str w = p.word;
-  if (p.shape == PATTERN_PREFIX) {
-    BLOCK_LOOP(rows, words, =, const str a = text_at(&r, i + j);
-               bytes[j] = (a.size >= w.size && memcmp(a.data, w.data, w.size) == 0) != n->negated);
+  if (p.shape == LIKE_PART && p.word.size > 0 && !left->is_scalar) {
+    find_part(&r, p.word, rows, words);
   } else {
-    BLOCK_LOOP(rows, words, =, bytes[j] = matches(&p, text_at(&r, i + j)) != n->negated);
+    BLOCK_LOOP(rows, words, =, bytes[j] = like_matches(&p, text_at(&r, i + j)));
+  }
+  for (size_t i = 0; n->negated && i < word_count(rows); i++) {
+    words[i] = ~words[i] & tail_mask(rows, i);
   }
   return GLV_OK;
 }

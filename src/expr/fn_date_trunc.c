@@ -4,6 +4,7 @@
  * units, in a zone, go through local time and back; when the local time reached does not exist
  * because clocks were moved, it is looked up three hours earlier and moved on by as much, as the
  * reference does. Times of day are ticks. */
+#include "base/divider.h"
 #include "expr/chrono.h"
 #include "expr/temporal_part.h"
 
@@ -39,30 +40,32 @@ static bool is_fine(enum temporal_part part, const zone *z) {
          part == PART_SECOND || part == PART_MILLISECOND || part == PART_MICROSECOND;
 }
 
+/* The first day of the week, month, quarter or year of a day. */
+static int64_t first_day(int64_t days, enum temporal_part part) {
+  if (part == PART_WEEK) {
+    return days - floor_mod(days + 3, 7);
+  }
+  civil c = calendar_civil(days);
+  if (part == PART_MONTH) {
+    return days - (c.day - 1);
+  }
+  c.month = part == PART_YEAR ? 1 : c.month - (c.month - 1) % 3;
+  c.day = 1;
+  return calendar_days(c);
+}
+
 /* Local seconds truncated to a minute or more. */
 static int64_t truncate_local(int64_t seconds, enum temporal_part part) {
-  const int64_t days = floor_div(seconds, DAY_SECONDS);
-  civil c = calendar_civil(days);
   switch (part) {
   case PART_MINUTE:
     return seconds - floor_mod(seconds, 60);
   case PART_HOUR:
     return seconds - floor_mod(seconds, 3600);
-  case PART_WEEK:
-    return (days - floor_mod(days + 3, 7)) * DAY_SECONDS;
-  case PART_YEAR:
-    c.month = 1;
-    break;
-  case PART_QUARTER:
-    c.month -= (c.month - 1) % 3;
-    break;
-  case PART_MONTH:
-    break;
-  default: /* day */
-    return days * DAY_SECONDS;
+  case PART_DAY:
+    return seconds - floor_mod(seconds, DAY_SECONDS);
+  default:
+    return first_day(floor_div(seconds, DAY_SECONDS), part) * DAY_SECONDS;
   }
-  c.day = 1;
-  return calendar_days(c) * DAY_SECONDS;
 }
 
 /* The instant of a local time that was reached by truncation from an offset. */
@@ -102,11 +105,6 @@ static bool truncate_coarse(const zone *z, enum temporal_part part, time_unit un
   return temporal_ticks((instant){.seconds = utc}, unit, ret);
 }
 
-static bool truncate_fine(enum temporal_part part, time_unit unit, int64_t ticks, int64_t *ret) {
-  const int64_t width = part_ticks(part, unit);
-  return !__builtin_sub_overflow(ticks, width == 0 ? 0 : floor_mod(ticks, width), ret);
-}
-
 static bool is_time(const type *t) { return t->kind == TYPE_TIME32 || t->kind == TYPE_TIME64; }
 
 static glv_status truncate_times(const part_state *s, const operand *o, array *a, void *values,
@@ -130,18 +128,62 @@ static glv_status truncate_times(const part_state *s, const operand *o, array *a
   return GLV_OK;
 }
 
+/* Down to a multiple of width > 0; values of null rows may be anything. false: some row, perhaps a
+ * null one, has no such multiple. */
+static bool floor_ticks(const int64_t *in, size_t rows, int64_t width, int64_t *out) {
+  const divider d = divider_of((uint64_t)width);
+  bool ok = true;
+  for (size_t i = 0; i < rows; i++) {
+    ok &= !__builtin_mul_overflow(divider_floor(&d, in[i]), width, &out[i]);
+  }
+  return ok;
+}
+
+/* To the first day of a part, without a zone; as floor_ticks. The reference computes in
+ * nanoseconds. */
+static bool floor_days(const int64_t *in, size_t rows, enum temporal_part part, time_unit unit,
+                       int64_t *out) {
+  const int64_t rate = temporal_rate(unit);
+  const int64_t width = DAY_SECONDS * rate;
+  const int64_t most = INT64_MAX / (1000000000 / rate);
+  const int64_t least = INT64_MIN / (1000000000 / rate);
+  const divider d = divider_of((uint64_t)width);
+  bool ok = true;
+  for (size_t i = 0; i < rows; i++) {
+    ok &= in[i] >= least && in[i] <= most &&
+          !__builtin_mul_overflow(first_day(divider_floor(&d, in[i]), part), width, &out[i]);
+  }
+  return ok;
+}
+
+/* Whole columns at once, where no row fails. */
+static bool truncate_all(const part_state *s, const operand *o, time_unit unit, size_t rows,
+                         int64_t *values) {
+  const int64_t *in = ARRAY_VALUES(&o->a, int64_t);
+  const bool seconds = s->part != PART_DAY && s->part != PART_HOUR && s->part != PART_MINUTE;
+  if (is_fine(s->part, s->zone)) {
+    const int64_t width = part_ticks(s->part, unit);
+    return (!o->is_scalar || seconds) && floor_ticks(in, rows, width == 0 ? 1 : width, values);
+  }
+  return s->zone == NULL && s->part <= PART_WEEK && floor_days(in, rows, s->part, unit, values);
+}
+
 static glv_status truncate_stamps(const part_state *s, const operand *o, array *a, int64_t *values,
                                   glv_error *err) {
   const time_unit unit = a->type->unit;
+  if (truncate_all(s, o, unit, a->length, values)) {
+    return GLV_OK;
+  }
   const bool seconds = s->part != PART_DAY && s->part != PART_HOUR && s->part != PART_MINUTE;
   const bool by_ticks = is_fine(s->part, s->zone) && (!o->is_scalar || seconds);
+  const int64_t width = by_ticks ? part_ticks(s->part, unit) : 0;
   for (size_t i = 0; i < a->length; i++) {
     values[i] = 0;
     if (!operand_is_valid(o, i)) {
       continue;
     }
     const int64_t ticks = OPERAND_VALUE(o, int64_t, i);
-    if (!(by_ticks ? truncate_fine(s->part, unit, ticks, &values[i])
+    if (!(by_ticks ? floor_ticks(&ticks, 1, width == 0 ? 1 : width, &values[i])
                    : truncate_coarse(s->zone, s->part, unit, ticks, &values[i]))) {
       return FAIL(err, GLV_E_SQL_EXEC, "Timestamp %lld out of range", (long long)ticks);
     }

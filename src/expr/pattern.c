@@ -12,6 +12,9 @@ void pattern_dispose(pattern *c) {
 glv_status pattern_begin(pattern *c, const function_frame *f, const operand *arguments,
                          pattern_places at, glv_error *err) {
   *c = (pattern){.f = f, .arguments = arguments, .at = at};
+  if (at.flags >= f->binding->count) {
+    c->constant = f->binding->state; /* no flags: nothing of it depends on the row */
+  }
   return regexp_match_new(f->env, &c->match, err);
 }
 
@@ -40,6 +43,10 @@ static str row_flags(const pattern *c, size_t i) {
 
 glv_status pattern_row(pattern *c, size_t i, bool allows_global, const regexp **ret,
                        glv_error *err) {
+  if (c->constant != NULL) {
+    *ret = c->constant;
+    return GLV_OK;
+  }
   const str text = operand_str(&c->arguments[c->at.pattern], i);
   const str flags = row_flags(c, i);
   char room[FLAGS_MAX];

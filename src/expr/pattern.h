@@ -23,7 +23,8 @@ typedef struct pattern {
   regexp *own; /* of the text and flags below */
   str text;
   str flags;
-  bool is_global; /* the flags of the row hold a g */
+  const regexp *constant; /* of all rows, or NULL */
+  bool is_global;         /* the flags of the row hold a g */
 } pattern;
 
 /** Errors: GLV_E_NOMEM. */

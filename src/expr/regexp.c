@@ -27,6 +27,10 @@ struct regexp {
   pcre2_general_context *context;
   pcre2_code *code;
   bool has_machine_code; /* else matching is interpreted */
+  bool has_first;        /* every match begins with the byte `first` */
+  bool has_later;        /* and holds `later` behind its first byte */
+  uint8_t first;
+  uint8_t later;
   regexp_names names;
   char *pattern; /* a copy, which names point into */
   size_t pattern_size;
@@ -61,6 +65,48 @@ static glv_status refuse(str pattern, const char *why, glv_error *err) {
               STR_ARG(shown));
 }
 
+/* Bytes that every match has, to tell most texts apart without the matcher. Where letters may stand
+ * for those of the other case, which only a group `(?i` brings about, nothing is known. */
+static void find_necessary(regexp *r, const buf *translated) {
+  const char *text = translated->data;
+  for (size_t i = 0; i + 1 < translated->size; i++) {
+    if (text[i] == '(' && text[i + 1] == '?') {
+      return;
+    }
+  }
+  uint32_t kind = 0;
+  uint32_t unit = 0;
+  if (pcre2_pattern_info(r->code, PCRE2_INFO_FIRSTCODETYPE, &kind) == 0 && kind == 1 &&
+      pcre2_pattern_info(r->code, PCRE2_INFO_FIRSTCODEUNIT, &unit) == 0) {
+    r->has_first = true;
+    r->first = (uint8_t)unit;
+  }
+  if (r->has_first && pcre2_pattern_info(r->code, PCRE2_INFO_LASTCODETYPE, &kind) == 0 &&
+      kind == 1 && pcre2_pattern_info(r->code, PCRE2_INFO_LASTCODEUNIT, &unit) == 0) {
+    r->has_later = true;
+    r->later = (uint8_t)unit;
+  }
+}
+
+/* Whether text can have a match from `from` on. */
+static bool may_match(const regexp *r, str text, size_t from) {
+  if (!r->has_first) {
+    return true;
+  }
+  size_t at = from;
+  while (at < text.size && (uint8_t)text.data[at] != r->first) {
+    at++;
+  }
+  if (at >= text.size || !r->has_later) {
+    return at < text.size;
+  }
+  size_t end = text.size;
+  while (end > at + 1 && (uint8_t)text.data[end - 1] != r->later) {
+    end--;
+  }
+  return end > at + 1;
+}
+
 static glv_status compile(regexp *r, const buf *translated, glv_error *err) {
   const uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_DOTALL | PCRE2_ALT_CIRCUMFLEX |
                            PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_UTF_CHECK;
@@ -82,6 +128,7 @@ static glv_status compile(regexp *r, const buf *translated, glv_error *err) {
                : refuse(str_slice(r->pattern, r->pattern_size), (const char *)why, err);
   }
   r->has_machine_code = pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE) == 0;
+  find_necessary(r, translated);
   return GLV_OK;
 }
 
@@ -157,6 +204,10 @@ static glv_status use_expression(regexp_match *m, const regexp *r, glv_error *er
 glv_status regexp_find(const regexp *r, regexp_match *m, str text, size_t from, bool *ret_found,
                        glv_error *err) {
   TRY(use_expression(m, r, err));
+  if (!may_match(r, text, from)) {
+    *ret_found = false;
+    return GLV_OK;
+  }
   const PCRE2_SPTR subject = (PCRE2_SPTR)(text.data != NULL ? text.data : "");
   int code = PCRE2_ERROR_JIT_STACKLIMIT;
   if (r->has_machine_code) {

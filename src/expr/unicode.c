@@ -6,24 +6,18 @@
 #include <utf8proc.h>
 
 #include "base/checked.h"
+#include "base/cpu.h"
 #include "expr/alphabetic.h"
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
-bool unicode_is_ascii(const void *data, size_t size) {
+CPU_CLONES bool unicode_is_ascii(const void *data, size_t size) {
   const uint8_t *p = data;
-  uint64_t seen = 0;
-  size_t i = 0;
-  for (; i + 32 <= size; i += 32) {
-    seen |= load_le64(p + i) | load_le64(p + i + 8) | load_le64(p + i + 16) | load_le64(p + i + 24);
-  }
-  for (; i + 8 <= size; i += 8) {
-    seen |= load_le64(p + i);
-  }
-  for (; i < size; i++) {
+  uint8_t seen = 0;
+  for (size_t i = 0; i < size; i++) {
     seen |= p[i];
   }
-  return (seen & HIGH_BITS) == 0;
+  return seen < 0x80;
 }
 
 size_t unicode_count(str text) {
@@ -57,7 +51,7 @@ uint32_t unicode_next(str text, size_t *at) {
 }
 
 size_t unicode_offset(str text, size_t n) {
-  size_t at = 0;
+  size_t at = n < text.size ? 0 : text.size; /* no text has more code points than bytes */
   for (; n > 0 && at < text.size; n--) {
     at += encoded_size((uint8_t)text.data[at]);
   }

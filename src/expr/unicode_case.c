@@ -7,7 +7,7 @@
  * Stretches of ASCII are mapped eight bytes at a time. */
 #include <utf8proc.h>
 
-#include "base/checked.h"
+#include "base/cpu.h"
 #include "expr/unicode.h"
 
 struct casing {
@@ -130,25 +130,10 @@ enum {
   FINAL_SIGMA = 0x3c2
 };
 
-/* In every byte of word that is a letter of the given case, bit 5 set; first is 'A' or 'a'. */
-static uint64_t case_bits(uint64_t word, uint8_t first) {
-  const uint64_t ones = UINT64_C(0x0101010101010101);
-  const uint64_t high = ones << 7;
-  const uint64_t low7 = word & ~high;
-  const uint64_t from = low7 + ones * (uint8_t)(0x80 - first);        /* bit 7: >= first */
-  const uint64_t behind = low7 + ones * (uint8_t)(0x80 - first - 26); /* bit 7: > last */
-  return ((from & ~behind & ~word) & high) >> 2;
-}
-
-static void change_ascii(char *to, const char *from, size_t size, uint8_t first) {
-  size_t i = 0;
-  for (; i + 8 <= size; i += 8) {
-    const uint64_t word = load_le64(from + i);
-    store_le64(to + i, word ^ case_bits(word, first));
-  }
-  for (; i < size; i++) {
+CPU_CLONES static void change_ascii(char *to, const char *from, size_t size, uint8_t first) {
+  for (size_t i = 0; i < size; i++) {
     const uint8_t c = (uint8_t)from[i];
-    to[i] = (char)(c >= first && c < first + 26 ? c ^ 0x20 : c);
+    to[i] = (char)((uint8_t)(c - first) < 26 ? c ^ 0x20 : c);
   }
 }
 

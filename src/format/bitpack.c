@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
+
 /* Where the eight blocks of rows start, in units of 16 values. */
 static const uint8_t BLOCK_ORDER[8] = {0, 4, 2, 6, 1, 5, 3, 7};
 
@@ -26,16 +28,16 @@ static const uint8_t BLOCK_ORDER[8] = {0, 4, 2, 6, 1, 5, 3, 7};
   X(64)
 
 #define DEFINE_UNPACK(T)                                                                           \
-  static void unpack_row##T(const uint##T##_t *restrict in, unsigned shift, uint##T##_t mask,      \
-                            uint##T##_t *restrict out) {                                           \
+  static inline void unpack_row##T(const uint##T##_t *restrict in, unsigned shift,                 \
+                                   uint##T##_t mask, uint##T##_t *restrict out) {                  \
     for (unsigned lane = 0; lane < BITPACK_GROUP / T; lane++) {                                    \
       out[lane] = (uint##T##_t)((in[lane] >> shift) & mask);                                       \
     }                                                                                              \
   }                                                                                                \
                                                                                                    \
   /* shift > 0: the high part of each value is in the next word of its lane. */                    \
-  static void unpack_straddling##T(const uint##T##_t *restrict in, unsigned shift,                 \
-                                   uint##T##_t mask, uint##T##_t *restrict out) {                  \
+  static inline void unpack_straddling##T(const uint##T##_t *restrict in, unsigned shift,          \
+                                          uint##T##_t mask, uint##T##_t *restrict out) {           \
     const unsigned left = T - shift;                                                               \
     const uint##T##_t *restrict next = in + BITPACK_GROUP / T;                                     \
     for (unsigned lane = 0; lane < BITPACK_GROUP / T; lane++) {                                    \
@@ -45,8 +47,8 @@ static const uint8_t BLOCK_ORDER[8] = {0, 4, 2, 6, 1, 5, 3, 7};
     }                                                                                              \
   }                                                                                                \
                                                                                                    \
-  static void unpack##T(unsigned width, const uint##T##_t *restrict in,                            \
-                        uint##T##_t *restrict out) {                                               \
+  CPU_CLONES static void unpack##T(unsigned width, const uint##T##_t *restrict in,                 \
+                                   uint##T##_t *restrict out) {                                    \
     const uint##T##_t mask = (uint##T##_t)(((uint64_t)1 << (width % T)) - 1);                      \
     for (unsigned row = 0; row < T; row++) {                                                       \
       const unsigned word = row * width / T;                                                       \

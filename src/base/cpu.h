@@ -1,0 +1,32 @@
+/**
+ * @file cpu.h
+ * Loops in two versions: CPU_CLONES before a function has the compiler make it for the oldest
+ * processors of the architecture and for AVX2; which one runs is decided when the library is
+ * loaded.
+ *
+ * The decision is the linker's (an indirect function), so calling costs nothing more than any call,
+ * and the loops stay plain C in one place. Where indirect functions do not exist (other systems
+ * than Linux with glibc, other processors), or are called before a sanitizer or a coverage run is
+ * ready for them, there is one version. For functions that spend their time in loops over whole
+ * arrays.
+ */
+#ifndef GLAIVE_BASE_CPU_H
+#define GLAIVE_BASE_CPU_H
+
+#include <stddef.h>
+
+#if defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define CPU_ONE_VERSION
+#endif
+#endif
+
+#if defined __x86_64__ && defined __GLIBC__ && defined __OPTIMIZE__ &&                             \
+    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ && !defined CPU_ONE_VERSION
+#define CPU_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define CPU_CLONES
+#endif
+
+#endif
