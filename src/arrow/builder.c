@@ -156,6 +156,18 @@ glv_status builder_append_str(builder *b, str value, glv_error *err) {
   return GLV_OK;
 }
 
+glv_status builder_begin_str(builder *b, size_t most, char **ret, glv_error *err) {
+  TRY(reserve_values(b, 1, err));
+  TRY(reserve_data(b, most, err));
+  *ret = (char *)b->data->data + b->data_size;
+  return GLV_OK;
+}
+
+void builder_end_str(builder *b, size_t size) {
+  b->data_size += size;
+  push(b, true);
+}
+
 /* Cut a buffer to what is used and move it to *to. */
 static glv_status hand_over(buffer **from, size_t size, buffer **to, glv_error *err) {
   if (*from != NULL) {

@@ -31,6 +31,10 @@ glv_status builder_append_bool(builder *b, bool value, glv_error *err);
 /** width(type) bytes. */
 glv_status builder_append_fixed(builder *b, const void *value, glv_error *err);
 glv_status builder_append_str(builder *b, str value, glv_error *err);
+/** Where the bytes of the next text can be written, at most `most` of them; builder_end_str tells
+ * how many they were. */
+glv_status builder_begin_str(builder *b, size_t most, char **ret, glv_error *err);
+void builder_end_str(builder *b, size_t size);
 /** The array; the builder becomes empty and usable again. */
 glv_status builder_finish(builder *b, array *ret, glv_error *err);
 

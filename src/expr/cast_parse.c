@@ -16,24 +16,37 @@ static bool parse_integer(str text, uint64_t *ret, bool *ret_negative) {
   return str_to_u64(text, ret);
 }
 
+/* Up to nine digits and nothing else, the frequent case. */
+static inline bool parse_short(str text, uint64_t *ret) {
+  enum { SHORT_DIGITS = 9 };
+  uint32_t value = 0;
+  if (text.size == 0 || text.size > SHORT_DIGITS) {
+    return false;
+  }
+  for (size_t i = 0; i < text.size; i++) {
+    const uint32_t digit = (uint32_t)(unsigned char)text.data[i] - '0';
+    if (digit > 9) {
+      return false;
+    }
+    value = value * 10 + digit;
+  }
+  *ret = value;
+  return true;
+}
+
 /* Whether the integer is in [-low, high]. */
 static bool parse_bounded(str text, uint64_t low, uint64_t high, uint64_t *ret) {
-  uint64_t magnitude;
-  bool negative;
-  if (!parse_integer(text, &magnitude, &negative) || magnitude > (negative ? low : high)) {
+  uint64_t magnitude = 0;
+  bool negative = false;
+  if (!parse_short(text, &magnitude) && !parse_integer(text, &magnitude, &negative)) {
+    return false;
+  }
+  if (magnitude > (negative ? low : high)) {
     return false;
   }
   *ret = negative ? 0 - magnitude : magnitude;
   return true;
 }
-
-#define STORE_INTEGER(kind, ctype, low, high)                                                      \
-  case kind: {                                                                                     \
-    uint64_t v = 0;                                                                                \
-    const bool ok = parse_bounded(text, (low), (high), &v);                                        \
-    ((ctype *)values)[i] = (ctype)v;                                                               \
-    return ok;                                                                                     \
-  }
 
 static bool parse_bool(str text, bool *ret) {
   static const char *const yes[] = {"t", "tr", "tru", "true", "y", "ye", "yes", "on", "1"};
@@ -126,14 +139,6 @@ static bool store_half(str text, uint16_t *ret) {
 static bool store_value(temporal_parser *p, str text, const type *t, void *values, size_t i,
                         const char **why) {
   switch (t->kind) {
-    STORE_INTEGER(TYPE_INT8, int8_t, 128, INT8_MAX)
-    STORE_INTEGER(TYPE_INT16, int16_t, 32768, INT16_MAX)
-    STORE_INTEGER(TYPE_INT32, int32_t, 2147483648, INT32_MAX)
-    STORE_INTEGER(TYPE_INT64, int64_t, UINT64_C(1) << 63, INT64_MAX)
-    STORE_INTEGER(TYPE_UINT8, uint8_t, 0, UINT8_MAX)
-    STORE_INTEGER(TYPE_UINT16, uint16_t, 0, UINT16_MAX)
-    STORE_INTEGER(TYPE_UINT32, uint32_t, 0, UINT32_MAX)
-    STORE_INTEGER(TYPE_UINT64, uint64_t, 0, UINT64_MAX)
   case TYPE_FLOAT16:
     return store_half(text, &((uint16_t *)values)[i]);
   case TYPE_FLOAT32:
@@ -167,6 +172,41 @@ static bool store_value(temporal_parser *p, str text, const type *t, void *value
   }
 }
 
+/* How far integers of a kind reach below and above zero. */
+static void integer_limits(type_kind kind, size_t width, uint64_t *ret_low, uint64_t *ret_high) {
+  const uint64_t all = UINT64_MAX >> (64 - 8 * width);
+  const bool is_signed = type_is_signed(kind);
+  *ret_low = is_signed ? all / 2 + 1 : 0;
+  *ret_high = is_signed ? all / 2 : all;
+}
+
+static glv_status refuse_text(const cast_job *job, array *a, size_t i, str text, const char *why,
+                              glv_error *err) {
+  return cast_reject(job, a, i, err, "Cannot cast string '%.*s' to value of %s type%s%s",
+                     STR_ARG(text), TYPE_TEXT(job->to), why != NULL ? ": " : "",
+                     why != NULL ? why : "");
+}
+
+static glv_status parse_integers(const cast_job *job, array *a, void *values, glv_error *err) {
+  const size_t width = type_width(job->to);
+  uint64_t low = 0;
+  uint64_t high = 0;
+  integer_limits(job->to->kind, width, &low, &high);
+  for (size_t i = 0; i < a->length; i++) {
+    uint64_t v = 0;
+    if (!array_is_valid(job->from, i)) {
+      continue; /* the value stays zero */
+    }
+    const str text = array_str(job->from, i);
+    if (parse_bounded(text, low, high, &v)) {
+      memcpy((uint8_t *)values + i * width, &v, width); /* the low bytes come first */
+    } else {
+      TRY(refuse_text(job, a, i, text, NULL, err));
+    }
+  }
+  return GLV_OK;
+}
+
 static glv_status parse_values(const cast_job *job, temporal_parser *p, array *a, void *values,
                                glv_error *err) {
   for (size_t i = 0; i < a->length; i++) {
@@ -179,9 +219,7 @@ static glv_status parse_values(const cast_job *job, temporal_parser *p, array *a
       if (why == temporal_no_memory) {
         return error_nomem(err, text.size);
       }
-      TRY(cast_reject(job, a, i, err, "Cannot cast string '%.*s' to value of %s type%s%s",
-                      STR_ARG(text), TYPE_TEXT(job->to), why != NULL ? ": " : "",
-                      why != NULL ? why : ""));
+      TRY(refuse_text(job, a, i, text, why, err));
     }
   }
   return GLV_OK;
@@ -202,7 +240,8 @@ glv_status cast_from_text(const cast_job *job, array *ret, glv_error *err) {
   if (job->to->kind != TYPE_BOOL) {
     memset(values, 0, a.length * type_width(job->to));
   }
-  TRY(parse_values(job, &p, &a, values, err));
+  TRY(type_is_integer(job->to->kind) ? parse_integers(job, &a, values, err)
+                                     : parse_values(job, &p, &a, values, err));
   *ret = a;
   a = (array){0};
   return GLV_OK;

@@ -170,18 +170,19 @@ static glv_status print_values(const cast_job *job, array *ret, glv_error *err) 
   TRY(cast_zone_of(job->env, job->from->type, &z, err));
   TRY(builder_reserve(&b, job->from->length, job->from->length * 8, err));
   for (size_t i = 0; i < job->from->length; i++) {
-    char text[VALUE_TEXT_SIZE];
+    char *text = NULL;
     if (!array_is_valid(job->from, i)) {
       TRY(builder_append_null(&b, err));
       continue;
     }
+    TRY(builder_begin_str(&b, VALUE_TEXT_SIZE, &text, err));
     const size_t size = print_value(job->from, z, i, text);
     if (size == 0) {
       /* The reference fails here even when trying. */
       return FAIL(err, GLV_E_SQL_EXEC, "Failed to convert a %s to text: it is out of range",
                   TYPE_TEXT(job->from->type));
     }
-    TRY(builder_append_str(&b, str_slice(text, size), err));
+    builder_end_str(&b, size);
   }
   return builder_finish(&b, ret, err);
 }

@@ -2,10 +2,10 @@
  * Concatenation and LIKE (sql-expressions 9.6, 10.7). Patterns are matched in like.c; a constant
  * one is looked at once per batch, and a word that must occur is searched in all rows at once.
  */
-#include "base/cpu.h"
 #include "expr/block.h"
 #include "expr/eval_private.h"
 #include "expr/like.h"
+#include "expr/text_search.h"
 
 /* Bytes of all results; null rows may hold bytes, which are not counted. */
 static size_t concat_size(const array *a, const text_reader *l, const text_reader *r, size_t rows) {
@@ -68,59 +68,6 @@ glv_status eval_concat(const eval *v, const node *n, const operand *left, const 
   return GLV_OK;
 }
 
-/* Which of 64 places begin with the first byte of the word and have its last one at its end. */
-CPU_CLONES static uint64_t candidates(const char *at, str word) {
-  uint8_t bytes[BLOCK_ROWS];
-  const char first = word.data[0];
-  const char last = word.data[word.size - 1];
-  const char *behind = at + word.size - 1;
-  for (size_t j = 0; j < BLOCK_ROWS; j++) {
-    bytes[j] = (uint8_t)((at[j] == first) & (behind[j] == last));
-  }
-  return block_pack(bytes);
-}
-
-/* The next place of the word in [at, end), or end. */
-static const char *find_word(const char *at, const char *end, str word) {
-  while ((size_t)(end - at) >= BLOCK_ROWS + word.size) {
-    for (uint64_t mask = candidates(at, word); mask != 0; mask &= mask - 1) {
-      const char *found = at + __builtin_ctzll(mask);
-      if (memcmp(found, word.data, word.size) == 0) {
-        return found;
-      }
-    }
-    at += BLOCK_ROWS;
-  }
-  for (; (size_t)(end - at) >= word.size; at++) {
-    if (*at == word.data[0] && memcmp(at, word.data, word.size) == 0) {
-      return at;
-    }
-  }
-  return end;
-}
-
-/* The rows that contain a word: it is looked for in the bytes of all rows, which lie one behind the
- * other. Many texts are short, so that looking into each would be mostly beginning and ending. */
-static void find_part(const text_reader *r, str word, size_t rows, uint64_t *words) {
-  const char *at = text_at(r, 0).data;
-  const char *end = text_at(r, rows - 1).data + text_at(r, rows - 1).size;
-  size_t row = 0;
-  memset(words, 0, word_count(rows) * sizeof *words);
-  for (at = find_word(at, end, word); at != end; at = find_word(at, end, word)) {
-    str text = text_at(r, row);
-    while (text.data + text.size <= at) {
-      text = text_at(r, ++row);
-    }
-    const char *text_end = text.data + text.size;
-    if (at + word.size <= text_end) {
-      words[row / 64] |= UINT64_C(1) << (row % 64);
-      at = text_end;
-    } else {
-      at++; /* from one row into the next */
-    }
-  }
-}
-
 /* Every row has its own pattern. */
 static glv_status like_rows(const eval *v, const node *n, const operand *left, const operand *right,
                             size_t rows, uint64_t *words, glv_error *err) {
@@ -145,7 +92,7 @@ static glv_status like_one(const eval *v, const node *n, const operand *left, st
   TRY(like_parse(v->scratch, pattern, n->op != 0, &p, err));
   const text_reader r = text_reader_of(left);
   if (p.shape == LIKE_PART && p.word.size > 0 && !left->is_scalar) {
-    find_part(&r, p.word, rows, words);
+    text_rows_with(&left->a, p.word, words);
   } else {
     BLOCK_LOOP(rows, words, =, bytes[j] = like_matches(&p, text_at(&r, i + j)));
   }

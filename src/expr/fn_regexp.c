@@ -1,7 +1,9 @@
 /* regexp_like and regexp_replace (sql-expressions 10.7, 13.1). */
+#include "arrow/bits.h"
 #include "arrow/builder.h"
 #include "expr/function_private.h"
 #include "expr/pattern.h"
+#include "expr/text_search.h"
 
 /* ---- regexp_like ---- */
 
@@ -22,6 +24,53 @@ static bool matches_all(const function_binding *b) {
          str_is(text, ".*");
 }
 
+/* One expression for a column: rows without its necessary bytes are sorted out all at once. words:
+ * of the result, all 0. */
+static glv_status match_column(const pattern *c, const operand *text, array *a, uint64_t *words,
+                               glv_error *err) {
+  char bytes[2];
+  const size_t count = regexp_necessary(c->constant, bytes);
+  const size_t word_count = a->length / 64 + (a->length % 64 != 0);
+  CLEANUP(buffer_cleanup) buffer *other = NULL;
+  TRY(buffer_new(c->f->env, word_count * sizeof *words, &other, err));
+  memset(words, 0xff, bits_size(a->length));
+  for (size_t k = 0; k < count; k++) {
+    uint64_t *found = (uint64_t *)(void *)other->data;
+    text_rows_with(&text->a, str_slice(bytes + k, 1), found);
+    for (size_t i = 0; i < word_count; i++) {
+      words[i] &= found[i];
+    }
+  }
+  if (a->length % 64 != 0) {
+    words[word_count - 1] &= (UINT64_C(1) << (a->length % 64)) - 1;
+  }
+  for (size_t i = 0; i < a->length; i++) {
+    bool found = (words[i / 64] >> (i % 64) & 1) != 0;
+    if (found && array_is_valid(a, i)) {
+      TRY(regexp_find(c->constant, c->match, array_str(&text->a, i), 0, &found, err));
+      if (!found) {
+        words[i / 64] &= ~(UINT64_C(1) << (i % 64));
+      }
+    }
+  }
+  return GLV_OK;
+}
+
+static glv_status match_rows(pattern *c, const operand *arguments, array *a, void *values,
+                             glv_error *err) {
+  for (size_t i = 0; i < a->length; i++) {
+    if (!kernel_row_is_valid(arguments, 2, i)) {
+      continue;
+    }
+    const regexp *r = NULL;
+    bool found;
+    TRY(pattern_row(c, i, false, &r, err));
+    TRY(regexp_find(r, c->match, operand_str(&arguments[0], i), 0, &found, err));
+    bit_put(values, i, found);
+  }
+  return GLV_OK;
+}
+
 static glv_status regexp_like(const function_frame *f, const operand *arguments, size_t rows,
                               array *ret, glv_error *err) {
   CLEANUP(array_unref) array a = {0};
@@ -31,15 +80,10 @@ static glv_status regexp_like(const function_frame *f, const operand *arguments,
   const bool never_null = matches_all(f->binding);
   TRY(kernel_begin(f->env, f->binding->result, arguments, never_null ? 0 : 2, rows, &a, &values,
                    err));
-  for (size_t i = 0; i < rows; i++) {
-    if (!kernel_row_is_valid(arguments, 2, i)) {
-      continue;
-    }
-    const regexp *r = NULL;
-    bool found;
-    TRY(pattern_row(&c, i, false, &r, err));
-    TRY(regexp_find(r, c.match, operand_str(&arguments[0], i), 0, &found, err));
-    bit_put(values, i, found);
+  if (c.constant != NULL && !arguments[0].is_scalar && rows > 0) {
+    TRY(match_column(&c, &arguments[0], &a, values, err));
+  } else {
+    TRY(match_rows(&c, arguments, &a, values, err));
   }
   *ret = a;
   a = (array){0};

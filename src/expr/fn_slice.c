@@ -13,10 +13,10 @@ static str code_points(str text, int64_t first, int64_t end) {
   return str_slice(rest.data, stop > skip ? unicode_offset(rest, stop - skip) : 0);
 }
 
-/* Positions before the first character count as characters that are not there. */
-static glv_status substr_row(const function_frame *f, const operand *arguments, size_t i,
-                             text_writer *w, glv_error *err) {
-  const str text = operand_str(&arguments[0], i);
+/* The code points that substr(text, start, count) means, as [*ret_first, *ret_end). Positions
+ * before the first character count as characters that are not there. */
+static glv_status substr_range(const function_frame *f, const operand *arguments, size_t i,
+                               int64_t *ret_first, int64_t *ret_end, glv_error *err) {
   const int64_t start = OPERAND_VALUE(&arguments[1], int64_t, i);
   int64_t end = INT64_MAX;
   if (f->binding->count > 2) {
@@ -31,12 +31,66 @@ static glv_status substr_row(const function_frame *f, const operand *arguments, 
     }
     end = end == INT64_MIN ? end : end - 1; /* from 1-based to 0-based */
   }
-  const int64_t first = start < 1 ? 0 : start - 1;
-  return builder_append_str(&w->b, code_points(text, first, end), err);
+  *ret_first = start < 1 ? 0 : start - 1;
+  *ret_end = end;
+  return GLV_OK;
+}
+
+static glv_status substr_row(const function_frame *f, const operand *arguments, size_t i,
+                             text_writer *w, glv_error *err) {
+  int64_t first = 0;
+  int64_t end = 0;
+  TRY(substr_range(f, arguments, i, &first, &end, err));
+  return builder_append_str(&w->b, code_points(operand_str(&arguments[0], i), first, end), err);
+}
+
+/* The same bytes [first, end) of every text of a column of ASCII. */
+static glv_status slice_bytes(const function_frame *f, const array *a, int64_t first, int64_t end,
+                              array *ret, glv_error *err) {
+  CLEANUP(builder_dispose) builder b;
+  builder_init(&b, f->env, f->binding->result);
+  TRY(builder_reserve(&b, a->length, 0, err));
+  for (size_t i = 0; i < a->length; i++) {
+    if (!array_is_valid(a, i)) {
+      TRY(builder_append_null(&b, err));
+      continue;
+    }
+    const str text = array_str(a, i);
+    const size_t begin = (uint64_t)first < text.size ? (size_t)first : text.size;
+    const size_t stop = end < (int64_t)text.size ? (size_t)(end < 0 ? 0 : end) : text.size;
+    const size_t size = stop > begin ? stop - begin : 0;
+    TRY(builder_append_str(&b, str_slice(text.data + begin, size), err));
+  }
+  return builder_finish(&b, ret, err);
+}
+
+/* Whether all but the text of the arguments is one value, not null, and the text a column of
+ * ASCII. */
+static bool is_plain(const function_frame *f, const operand *arguments, size_t rows) {
+  if (rows == 0 || arguments[0].is_scalar) {
+    return false;
+  }
+  for (size_t i = 1; i < f->binding->count; i++) {
+    if (!arguments[i].is_scalar || !operand_is_valid(&arguments[i], 0)) {
+      return false;
+    }
+  }
+  if (f->binding->count > 2 && OPERAND_VALUE(&arguments[2], int64_t, 0) < 0) {
+    return false; /* fails, if there is a text */
+  }
+  const str last = array_str(&arguments[0].a, rows - 1);
+  const char *begin = array_str(&arguments[0].a, 0).data;
+  return unicode_is_ascii(begin, (size_t)(last.data + last.size - begin));
 }
 
 static glv_status substr(const function_frame *f, const operand *arguments, size_t rows, array *ret,
                          glv_error *err) {
+  if (is_plain(f, arguments, rows)) {
+    int64_t first = 0;
+    int64_t end = 0;
+    TRY(substr_range(f, arguments, 0, &first, &end, err));
+    return slice_bytes(f, &arguments[0].a, first, end, ret, err);
+  }
   return function_text_rows(f, arguments, rows, substr_row, ret, err);
 }
 

@@ -88,6 +88,12 @@ static void find_necessary(regexp *r, const buf *translated) {
   }
 }
 
+size_t regexp_necessary(const regexp *r, char bytes[2]) {
+  bytes[0] = (char)r->first;
+  bytes[1] = (char)r->later;
+  return r->has_later ? 2 : r->has_first ? 1 : 0;
+}
+
 /* Whether text can have a match from `from` on. */
 static bool may_match(const regexp *r, str text, size_t from) {
   if (!r->has_first) {

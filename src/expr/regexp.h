@@ -29,6 +29,9 @@ glv_status regexp_match_new(glv_env *env, regexp_match **ret, glv_error *err);
 void regexp_match_free(regexp_match *m); /* NULL is fine */
 void regexp_match_cleanup(regexp_match **m);
 
+/** Bytes that every text with a match holds, as far as they are known: 0 to 2 of them. */
+size_t regexp_necessary(const regexp *r, char bytes[2]);
+
 /**
  * Find the first match at or behind `from`.
  * Errors: GLV_E_SQL_EXEC when the pattern takes too long or too much memory on this text;
