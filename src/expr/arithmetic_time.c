@@ -22,29 +22,27 @@ static glv_status overflow(glv_error *err, int64_t x, bool subtract, int64_t y) 
               subtract ? "-" : "+", y);
 }
 
-/* Row i in the ticks of the result: a number beside a date in milliseconds is days. */
-static bool ticks_at(const operand *o, const type *t, size_t i, int64_t *ret) {
-  const bool wide = type_width(o->a.type) == 8;
-  *ret = wide ? OPERAND_VALUE(o, int64_t, i) : OPERAND_VALUE(o, int32_t, i);
-  return t->kind != TYPE_DATE64 || o->a.type->kind == TYPE_DATE64 ||
-         !__builtin_mul_overflow(*ret, DAY_SECONDS * INT64_C(1000), ret);
+static int64_t ticks_at(const operand *o, size_t i) {
+  return type_width(o->a.type) == 8 ? OPERAND_VALUE(o, int64_t, i) : OPERAND_VALUE(o, int32_t, i);
 }
 
-/* Values of 32 or 64 bits, checked in the width of the result. */
+/* Values of 32 or 64 bits, checked in the width of the result; a difference of dates in
+ * milliseconds is whole days. */
 static glv_status add_ticks(const operand *l, const operand *r, bool subtract, array *a, void *to,
                             glv_error *err) {
   const bool wide = type_width(a->type) == 8;
+  const int64_t unit =
+      l->a.type->kind == TYPE_DATE64 && a->type->kind == TYPE_INT64 ? DAY_SECONDS * 1000 : 1;
   for (size_t i = 0; i < a->length; i++) {
     int64_t value = 0;
-    int64_t x = 0;
-    int64_t y = 0;
+    const int64_t x = ticks_at(l, i);
+    const int64_t y = ticks_at(r, i);
     if (array_is_valid(a, i) &&
-        (!ticks_at(l, a->type, i, &x) || !ticks_at(r, a->type, i, &y) ||
-         !add(x, y, subtract, &value) || (!wide && (value < INT32_MIN || value > INT32_MAX)))) {
+        (!add(x, y, subtract, &value) || (!wide && (value < INT32_MIN || value > INT32_MAX)))) {
       return overflow(err, x, subtract, y);
     }
     if (wide) {
-      ((int64_t *)to)[i] = value;
+      ((int64_t *)to)[i] = value / unit;
     } else {
       ((int32_t *)to)[i] = (int32_t)value;
     }
@@ -54,6 +52,17 @@ static glv_status add_ticks(const operand *l, const operand *r, bool subtract, a
 
 static interval interval_at(const operand *o, size_t i) {
   return interval_load((const uint8_t *)o->a.values + operand_row(o, i) * sizeof(interval));
+}
+
+/* An interval, or a number of days, which the reference turns into nanoseconds. */
+static bool span_at(const operand *o, size_t i, interval *ret) {
+  if (o->a.type->kind == TYPE_INTERVAL_MONTH_DAY_NANO) {
+    *ret = interval_at(o, i);
+    return true;
+  }
+  *ret = (interval){0};
+  return !__builtin_mul_overflow(OPERAND_VALUE(o, int64_t, i), DAY_SECONDS * INT64_C(1000000000),
+                                 &ret->nanos);
 }
 
 static glv_status add_intervals(const operand *l, const operand *r, bool subtract, array *a,
@@ -173,22 +182,31 @@ static bool shift_row(const operand *o, const zone *z, size_t i, shift s, void *
   return fits;
 }
 
-static glv_status add_interval(glv_env *env, const operand *l, const operand *r, bool subtract,
-                               array *a, void *to, glv_error *err) {
-  const bool first = l->a.type->kind != TYPE_INTERVAL_MONTH_DAY_NANO;
-  const operand *moment = first ? l : r;
-  const operand *span = first ? r : l;
+/* Whether the operand is a date or timestamp of type t, which the other one moves. */
+static bool is_moved(const operand *o, const type *t) { return o->a.type->kind == t->kind; }
+
+static glv_status add_span(glv_env *env, const operand *l, const operand *r, bool subtract,
+                           array *a, void *to, glv_error *err) {
+  const operand *moment = is_moved(l, a->type) ? l : r;
+  const operand *span = is_moved(l, a->type) ? r : l;
   CLEANUP(zone_cleanup) zone *z = NULL;
   TRY(cast_zone_of(env, a->type, &z, err));
   memset(to, 0, a->length * type_width(a->type));
   for (size_t i = 0; i < a->length; i++) {
+    interval by;
     if (array_is_valid(a, i) &&
-        !shift_row(moment, z, i, shift_of(interval_at(span, i), subtract), to, i)) {
+        (!span_at(span, i, &by) || !shift_row(moment, z, i, shift_of(by, subtract), to, i))) {
       return FAIL(err, GLV_E_SQL_EXEC, "a sum of a %s and an interval is out of range",
                   TYPE_TEXT(a->type));
     }
   }
   return GLV_OK;
+}
+
+static bool is_date(const type *t) { return t->kind == TYPE_DATE32 || t->kind == TYPE_DATE64; }
+
+static bool is_interval(const operand *o) {
+  return o->a.type->kind == TYPE_INTERVAL_MONTH_DAY_NANO;
 }
 
 glv_status eval_temporal(const eval *v, const node *n, const operand *left, const operand *right,
@@ -201,9 +219,8 @@ glv_status eval_temporal(const eval *v, const node *n, const operand *left, cons
   TRY(kernel_begin(v->env, n->type, both, 2, rows, &o.a, &to, err));
   if (n->type->kind == TYPE_INTERVAL_MONTH_DAY_NANO) {
     TRY(add_intervals(left, right, subtract, &o.a, to, err));
-  } else if (left->a.type->kind == TYPE_INTERVAL_MONTH_DAY_NANO ||
-             right->a.type->kind == TYPE_INTERVAL_MONTH_DAY_NANO) {
-    TRY(add_interval(v->env, left, right, subtract, &o.a, to, err));
+  } else if (is_date(n->type) || is_interval(left) || is_interval(right)) {
+    TRY(add_span(v->env, left, right, subtract, &o.a, to, err));
   } else {
     TRY(add_ticks(left, right, subtract, &o.a, to, err));
   }

@@ -56,7 +56,8 @@ static glv_status coerce_decimal(arena *a, const type *l, const type *r, const t
   }
   const int32_t scale = max32(s1, s2);
   const int32_t precision = max32(p1 - s1, p2 - s2) + scale;
-  if (wide && l->kind != r->kind && precision > DECIMAL256_MAX) {
+  if (type_is_decimal(l->kind) && type_is_decimal(r->kind) && l->kind != r->kind &&
+      precision > DECIMAL256_MAX) {
     return GLV_OK;
   }
   const type_kind kind = wide ? TYPE_DECIMAL256 : TYPE_DECIMAL128;

@@ -201,6 +201,10 @@ static glv_status date_trunc(const function_frame *f, const operand *arguments, 
                 "Unsupported date_trunc granularity. Supported values are: microsecond, "
                 "millisecond, second, minute, hour, day, week, month, quarter, year");
   }
+  if (rows > 0 && arguments[1].a.type->kind == TYPE_NULL) {
+    return FAIL(err, GLV_E_SQL_EXEC,
+                "second argument of `date_trunc` is an unsupported array type: Null");
+  }
   TRY(kernel_begin(f->env, f->binding->result, &arguments[1], 1, rows, &a, &values, err));
   if (is_time(a.type)) {
     TRY(truncate_times(s, &arguments[1], &a, values, err));
@@ -218,6 +222,9 @@ static glv_status bind_value(function_binding *b, glv_error *err) {
   if (t->kind == TYPE_TIMESTAMP || is_time(t)) {
     return GLV_OK;
   }
+  if (t->kind == TYPE_NULL && b->arguments[1].constant == NULL) {
+    return GLV_OK; /* a column of untyped nulls fails when there are rows */
+  }
   if (t->kind != TYPE_NULL && t->kind != TYPE_DATE32 && t->kind != TYPE_DATE64 &&
       !bind_is_text(t)) {
     return bind_refuse(b, 1, "Timestamp", err);
@@ -230,7 +237,11 @@ static glv_status bind_date_trunc(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 2, 2, err));
   TRY(bind_string(b, 0, err));
   TRY(bind_value(b, err));
-  b->result = b->targets[1];
+  b->result =
+      b->targets[1]->kind != TYPE_NULL ? b->targets[1] : type_timestamp(b->arena, UNIT_NANO, NULL);
+  if (b->result == NULL) {
+    return error_nomem(err, sizeof(type));
+  }
   const array *name = b->arguments[0].constant;
   const bool has_name =
       name != NULL && type_is_string(b->arguments[0].type->kind) && array_is_valid(name, 0);

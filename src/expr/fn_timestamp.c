@@ -205,6 +205,9 @@ static glv_status bind_unit(function_binding *b, time_unit unit, bool counts_sec
   }
   if (kind == TYPE_NULL || kind == TYPE_TIMESTAMP) {
     b->targets[0] = b->result;
+  } else if (kind == TYPE_DECIMAL256 && counts_seconds) {
+    b->targets[0] = type_decimal(b->arena, TYPE_DECIMAL128, DECIMAL128_DIGITS, 9);
+    return b->targets[0] != NULL ? GLV_OK : error_nomem(err, sizeof(type));
   } else if (type_is_numeric(kind) && kind != TYPE_DECIMAL128 && counts_seconds) {
     TRY(bind_castable(b, 0, type_simple(type_is_integer(kind) ? TYPE_INT64 : TYPE_FLOAT64),
                       "Numeric", err));

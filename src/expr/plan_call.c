@@ -211,7 +211,8 @@ static glv_status finish_case(planner *p, const type *t, struct case_parts *c, c
   return plan_finish(p, n, ret, err);
 }
 
-/* CASE WHEN test IS NOT NULL THEN a ELSE b END, all three of one type. */
+/* CASE WHEN test IS NOT NULL THEN a ELSE b END, all three of one type, to which the test is cast,
+ * too. */
 static glv_status plan_nvl2(planner *p, const char *name, const node **arguments, size_t count,
                             const node **ret, glv_error *err) {
   if (count != 3) {
@@ -233,6 +234,7 @@ static glv_status plan_nvl2(planner *p, const char *name, const node **arguments
   if (c.child == NULL) {
     return error_nomem(err, 3 * sizeof *c.child);
   }
+  TRY(plan_cast(p, arguments[0], t, false, &arguments[0], err));
   TRY(plan_is(p, IS_NULL, true, arguments[0], &c.child[0], err));
   TRY(plan_cast(p, arguments[1], t, false, &c.child[1], err));
   TRY(plan_cast(p, arguments[2], t, false, &c.child[2], err));

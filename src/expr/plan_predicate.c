@@ -309,7 +309,9 @@ glv_status plan_between(planner *p, bool negated, const node *x, const node *low
   TRY(plan_cast(p, x, t, false, &n->child[0], err));
   TRY(plan_cast(p, low, t, false, &n->child[1], err));
   TRY(plan_cast(p, high, t, false, &n->child[2], err));
-  if (is_zero(n->child[0])) {
+  const bool half_known = node_is_constant(n->child[0]) &&
+                          (node_is_constant(n->child[1]) || node_is_constant(n->child[2]));
+  if (is_zero(n->child[0]) || half_known) {
     return two_bounds(p, negated, n->child[0], n->child[1], n->child[2], ret, err);
   }
   bool unwraps = false;

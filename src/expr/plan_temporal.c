@@ -67,8 +67,9 @@ static glv_status difference(planner *p, const node *l, const node *r, const nod
   if (is_stamp(l->type) || is_stamp(r->type)) {
     return stamp_difference(p, l, r, ret, err);
   }
-  const type *days = type_simple(TYPE_DATE32);
-  return plan_arithmetic_as(p, ARITHMETIC_SUB, type_simple(TYPE_INT64), l, days, r, days, ret, err);
+  const bool wide = l->type->kind == TYPE_DATE64 || r->type->kind == TYPE_DATE64;
+  const type *t = type_simple(wide ? TYPE_DATE64 : TYPE_DATE32);
+  return plan_arithmetic_as(p, ARITHMETIC_SUB, type_simple(TYPE_INT64), l, t, r, t, ret, err);
 }
 
 /* A timestamp and a duration, in the unit of the timestamp. */
