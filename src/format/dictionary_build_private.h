@@ -39,6 +39,15 @@ typedef struct dictionary {
  */
 glv_status dictionary_build(const page_input *in, dictionary *ret, bool *ret_fits, glv_error *err);
 void dictionary_dispose(dictionary *d); /* usable with CLEANUP */
+/**
+ * Build a dictionary for a page where one may pay.
+ *
+ * @param ret_size  bytes of the page with it, at most; UINT64_MAX when there is none.
+ */
+glv_status dictionary_look(const page_input *in, dictionary *ret, uint64_t *ret_size,
+                           glv_error *err);
+/** Write the page with the dictionary that was found. */
+glv_status dictionary_write(const page_input *in, dictionary *d, page_output *out, glv_error *err);
 /** Release what only building needs. */
 void dictionary_trim(dictionary *d);
 

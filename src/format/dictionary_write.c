@@ -63,12 +63,6 @@ static uint64_t numbers_size(const dictionary *d, size_t rows) {
   return u64_min(packed, (uint64_t)rows * (bits / 8));
 }
 
-static bool pays(const dictionary *d, const page_input *in, uint64_t text_bytes) {
-  const unsigned offset_width = in->leaf->offset_width;
-  const uint64_t plain = text_bytes + (uint64_t)offset_width * (in->count + 1);
-  return (block_size(d, offset_width) + numbers_size(d, in->count)) * 5 < plain * 4;
-}
-
 /* Sets the dictionary of a page: a block of which `how` says how it is coded, compressed when that
  * pays. */
 static glv_status set_dictionary(mini_page *m, buf *block, encoding_message *how, size_t count,
@@ -81,8 +75,8 @@ static glv_status set_dictionary(mini_page *m, buf *block, encoding_message *how
   return m->dictionary != NULL ? GLV_OK : error_nomem(err, sizeof *m->dictionary);
 }
 
-static glv_status write_page(const page_input *in, dictionary *d, page_output *out,
-                             glv_error *err) {
+glv_status dictionary_write(const page_input *in, dictionary *d, page_output *out, glv_error *err) {
+  dictionary_trim(d);
   const unsigned offset_width = in->leaf->offset_width;
   CLEANUP(buf_dispose) buf block;
   buf_init(&block, in->env, SIZE_MAX / 2);
@@ -95,21 +89,15 @@ static glv_status write_page(const page_input *in, dictionary *d, page_output *o
   return fixed_write_values(&m, &numbers, true, out, err);
 }
 
-glv_status dictionary_try(const page_input *in, uint64_t text_bytes, page_output *out,
-                          bool *ret_done, glv_error *err) {
-  *ret_done = false;
-  if (in->count < FEWEST_VALUES) {
-    return GLV_OK;
+glv_status dictionary_look(const page_input *in, dictionary *ret, uint64_t *ret_size,
+                           glv_error *err) {
+  bool fits = false;
+  if (in->count >= FEWEST_VALUES) {
+    TRY(dictionary_build(in, ret, &fits, err));
   }
-  CLEANUP(dictionary_dispose) dictionary d = {.env = in->env};
-  bool fits;
-  TRY(dictionary_build(in, &d, &fits, err));
-  if (!fits || !pays(&d, in, text_bytes)) {
-    return GLV_OK;
-  }
-  dictionary_trim(&d);
-  *ret_done = true;
-  return write_page(in, &d, out, err);
+  *ret_size =
+      fits ? block_size(ret, in->leaf->offset_width) + numbers_size(ret, in->count) : UINT64_MAX;
+  return GLV_OK;
 }
 
 /* ---- dictionary types ---- */

@@ -341,8 +341,8 @@ static glv_status init_columns(file_writer *w, glv_error *err) {
   for (size_t i = 0; i < count; i++) {
     w->columns[i].field = leaves[i].field;
     w->columns[i].leaf = leaves[i].leaf;
-    w->columns[i].page_bytes =
-        w->options.page_bytes != 0 ? w->options.page_bytes : USUAL_PAGE_BYTES;
+    w->columns[i].page_bytes = page_leaf_page_bytes(
+        &leaves[i].leaf, w->options.page_bytes != 0 ? w->options.page_bytes : USUAL_PAGE_BYTES);
   }
   w->column_count = count;
   return GLV_OK;

@@ -12,8 +12,8 @@
 #include "format/page_leaf_private.h"
 
 static glv_status refuse(const field *f, glv_error *err) {
-  return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which Lance cannot store",
-              f->name, TYPE_TEXT(f->type));
+  return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which Lance cannot store", f->name,
+              TYPE_TEXT(f->type));
 }
 
 /* Word size of bit packing for integers and what is stored as integers. */
@@ -23,8 +23,7 @@ static unsigned pack_bits(const type *t) {
   return whole && width <= 8 ? (unsigned)width * 8 : 0;
 }
 
-/* Compression and layout that the metadata asks for. Kinds that are not written are as good as
- * none: the values are the same. */
+/* Compression and layout that the metadata asks for. */
 static void read_hints(const field *f, page_leaf *ret) {
   const str scheme = metadata_get(f->metadata, STR("lance-encoding:compression"), NULL);
   const str structure = metadata_get(f->metadata, STR("lance-encoding:structural-encoding"), NULL);
@@ -34,6 +33,7 @@ static void read_hints(const field *f, page_leaf *ret) {
   } else if (str_is(scheme, "lz4")) {
     ret->compression = COMPRESS_LZ4;
   }
+  ret->text = str_is(scheme, "none") ? TEXT_PLAIN : str_is(scheme, "fsst") ? TEXT_FSST : TEXT_ANY;
   if (str_to_u64(metadata_get(f->metadata, STR("lance-encoding:compression-level"), NULL),
                  &level) &&
       level <= INT_MAX) {
@@ -221,7 +221,14 @@ static uint64_t offset_of(const array *a, unsigned offset_width, size_t i) {
                            : (uint64_t)ARRAY_VALUES(a, int32_t)[i];
 }
 
-enum { LEVEL_BITS = 16 };
+enum { LEVEL_BITS = 16, SMALL_PAGE_BYTES = 64 << 10 };
+
+/* Lists of bool have no layout for pages with many levels and few values: the reference does not
+ * read full-zip pages of bits. A page of 32768 entries has none too many. */
+uint64_t page_leaf_page_bytes(const page_leaf *leaf, uint64_t usual) {
+  const bool is_small = leaf->form == LEAF_BITS && leaf->list_count != 0;
+  return is_small ? u64_min(usual, SMALL_PAGE_BYTES) : usual;
+}
 
 uint64_t page_leaf_raw_bytes(const page_leaf *leaf, const array *a, size_t first, size_t rows) {
   uint64_t bits = 0;

@@ -20,6 +20,9 @@ enum leaf_form {
 
 enum leaf_compression { COMPRESS_NONE = 0, COMPRESS_LZ4 = 1, COMPRESS_ZSTD = 2 };
 
+/** Coding of text that the metadata of a field asks for. */
+enum leaf_text { TEXT_ANY, TEXT_PLAIN, TEXT_FSST };
+
 /** Layout that the metadata of a field asks for. */
 enum leaf_structure { STRUCTURE_ANY, STRUCTURE_MINIBLOCK, STRUCTURE_FULLZIP };
 
@@ -67,6 +70,7 @@ typedef struct page_leaf {
   unsigned offset_width;          /* LEAF_VARIABLE: 4 or 8 */
   bool is_dictionary;             /* LEAF_FIXED: values are indices into a dictionary */
   bool is_packed;                 /* LEAF_FIXED: the children of a struct, one after another */
+  enum leaf_text text;
   enum leaf_structure structure;
   enum leaf_compression compression; /* asked for by the metadata of the field */
   int compression_level;             /* of zstd */
@@ -111,6 +115,8 @@ uint64_t page_leaf_raw_bytes(const page_leaf *leaf, const array *a, size_t first
 static inline bool page_leaf_is_even(const page_leaf *leaf) {
   return leaf->form != LEAF_VARIABLE && leaf->list_count == 0;
 }
+/** The most raw bytes of a page of the leaf, of a file whose pages may have `usual` bytes. */
+uint64_t page_leaf_page_bytes(const page_leaf *leaf, uint64_t usual);
 /** Rows of a full page of an even leaf: a multiple of step unless that is too much. */
 size_t page_leaf_page_rows(const page_leaf *leaf, uint64_t raw_bytes, size_t step, size_t most);
 /** The most leading rows of a, from row first on, whose raw size stays below limit, plus one; at

@@ -146,6 +146,19 @@ encoding_message *encoding_general(arena *a, enum leaf_compression scheme,
   return e;
 }
 
+encoding_message *encoding_fsst(arena *a, uint8_t *table, size_t size, encoding_message *inner) {
+  encoding_message *e = new_encoding(a, LANCE__ENCODINGS21__COMPRESSIVE_ENCODING__COMPRESSION_FSST);
+  Lance__Encodings21__Fsst *m = ARENA_NEW(a, Lance__Encodings21__Fsst);
+  if (e == NULL || m == NULL || inner == NULL) {
+    return NULL;
+  }
+  lance__encodings21__fsst__init(m);
+  m->symbol_table = (ProtobufCBinaryData){size, table};
+  m->values = inner;
+  e->fsst = m;
+  return e;
+}
+
 encoding_message *encoding_fixed_size_list(arena *a, uint64_t items, bool has_validity,
                                            encoding_message *inner) {
   encoding_message *e =

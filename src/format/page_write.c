@@ -6,8 +6,7 @@
 
 enum { FULL_ZIP_BYTES = 256 };
 
-/* Whether values of at most `width` bytes go into a full-zip page. */
-static bool is_zipped(const page_input *in, uint64_t width) {
+bool page_is_zipped(const page_input *in, uint64_t width) {
   if (in->levels.is_sparse || in->leaf->structure == STRUCTURE_FULLZIP) {
     return true;
   }
@@ -20,22 +19,14 @@ static glv_status encode_fixed(const page_input *in, page_output *out, glv_error
   if (done) {
     return GLV_OK;
   }
-  return is_zipped(in, in->leaf->width) ? fullzip_write_fixed(in, out, err)
-                                        : fixed_write(in, out, err);
-}
-
-static glv_status encode_variable(const page_input *in, page_output *out, glv_error *err) {
-  const variable_measure m = variable_measure_page(in);
-  if (!in->levels.is_sparse) {
-    bool done;
-    TRY(dictionary_try(in, m.bytes, out, &done, err));
-    if (done) {
-      return GLV_OK;
-    }
+  if (in->leaf->form == LEAF_BITS) {
+    return !in->levels.is_sparse
+               ? fixed_write(in, out, err)
+               : FAIL(err, GLV_E_LIMIT, "column '%s': a row has more than %d lists without a value",
+                      in->leaf->name, CHUNK_MOST_ENTRIES);
   }
-  encoding_message *plain = encoding_variable(&out->messages, (uint64_t)in->leaf->offset_width * 8);
-  return is_zipped(in, m.longest) ? fullzip_write_variable(in, plain, out, err)
-                                  : variable_write(in, plain, out, err);
+  return page_is_zipped(in, in->leaf->width) ? fullzip_write_fixed(in, out, err)
+                                             : fixed_write(in, out, err);
 }
 
 static glv_status encode(const page_input *in, page_output *out, glv_error *err) {
@@ -43,7 +34,7 @@ static glv_status encode(const page_input *in, page_output *out, glv_error *err)
     return constant_write_null(in, out, err);
   }
   if (in->leaf->form == LEAF_VARIABLE) {
-    return encode_variable(in, out, err);
+    return text_write(in, out, err);
   }
   return in->leaf->is_dictionary ? dictionary_write_given(in, out, err)
                                  : encode_fixed(in, out, err);

@@ -202,6 +202,8 @@ encoding_message *encoding_variable(arena *a, uint64_t offset_bits);
 encoding_message *encoding_inline_bitpacking(arena *a, uint64_t bits);
 encoding_message *encoding_out_of_line(arena *a, uint64_t bits, uint64_t width);
 encoding_message *encoding_general(arena *a, enum leaf_compression scheme, encoding_message *inner);
+/** table: as stored, borrowed. */
+encoding_message *encoding_fsst(arena *a, uint8_t *table, size_t size, encoding_message *inner);
 encoding_message *encoding_fixed_size_list(arena *a, uint64_t items, bool has_validity,
                                            encoding_message *inner);
 /** Values of a page as they are: Flat, FixedSizeList of Flat, or PackedStruct. */
@@ -237,10 +239,10 @@ glv_status fullzip_write_fixed(const page_input *in, page_output *out, glv_error
 /** values: the message of how the text of the input is coded. */
 glv_status fullzip_write_variable(const page_input *in, encoding_message *values, page_output *out,
                                   glv_error *err);
-/** Write a dictionary page of LEAF_VARIABLE if that pays (11.4). *ret_done tells. text_bytes: of
- * all valid values. */
-glv_status dictionary_try(const page_input *in, uint64_t text_bytes, page_output *out,
-                          bool *ret_done, glv_error *err);
+/** LEAF_VARIABLE: dictionary, codes or as it is. */
+glv_status text_write(const page_input *in, page_output *out, glv_error *err);
+/** Whether values of at most `width` bytes go into a full-zip page. */
+bool page_is_zipped(const page_input *in, uint64_t width);
 /** A page of a column of dictionary type. All runs have the same dictionary. */
 glv_status dictionary_write_given(const page_input *in, page_output *out, glv_error *err);
 

@@ -101,10 +101,19 @@ static void descend(struct walk *w, array child) {
   w->at = child;
 }
 
+/* To the first count values of the child; it may have more. */
+static glv_status descend_to(struct walk *w, size_t count, glv_error *err) {
+  array child = array_slice(&w->at.children[0], 0, count);
+  if (child.type == NULL) {
+    return error_nomem(err, sizeof child);
+  }
+  descend(w, child);
+  return GLV_OK;
+}
+
 static glv_status step_struct(struct walk *w, const leaf_step *s, glv_error *err) {
   TRY(mark_nulls(w, w->at.validity, w->at.bit_offset, s->is_nullable, s->name, err));
-  descend(w, array_ref(&w->at.children[0]));
-  return GLV_OK;
+  return descend_to(w, w->at.length, err);
 }
 
 /* Each entry becomes as many as there are items. No lists are around. */
@@ -129,8 +138,7 @@ static glv_status step_repeat(struct walk *w, const leaf_step *s, glv_error *err
     w->def = def;
   }
   w->entries = entries;
-  descend(w, array_ref(&w->at.children[0]));
-  return GLV_OK;
+  return descend_to(w, w->at.length * items, err);
 }
 
 /* ---- lists ---- */

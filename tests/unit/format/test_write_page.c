@@ -253,7 +253,9 @@ static size_t expected_rows(const array *a, size_t first) {
 
 static void text_chunks(void **state) {
   (void)state;
-  const field f = field_of(type_simple(TYPE_UTF8));
+  const pair plain = {STR("lance-encoding:compression"), STR("none")};
+  field f = field_of(type_simple(TYPE_UTF8));
+  f.metadata = (metadata){&plain, 1};
   rng r = rng_of(11);
   for (size_t round = 0; round < 60; round++) {
     const size_t n = 1 + (size_t)rng_below(&r, 3000);
