@@ -108,7 +108,12 @@ static void choice(void **state) {
     const pair hint = {STR("lance-encoding:compression"), str_of(cases[i].compression)};
     field f = field_of(type_simple(cases[i].kind));
     f.metadata = (metadata){&hint, 1};
-    CLEANUP(array_unref) array a = column_new(env.env, f.type, cases[i].rows, VALUES_RANDOM, 5);
+    uint64_t numbers[3000];
+    for (size_t k = 0; k < cases[i].rows; k++) {
+      numbers[k] = k;
+    }
+    CLEANUP(array_unref)
+    array a = column_of_numbers(env.env, f.type, "some words in a line ", numbers, cases[i].rows);
     page_output o;
     const layout_message *m = encode_page(env.env, &f, &a, 1, &o);
     assert_int_equal(is_coded(m), cases[i].is_coded);
