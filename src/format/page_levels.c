@@ -34,8 +34,9 @@ static void count_codes(const page_input *in, struct numbering *n) {
 }
 
 /* The kind of a layer with the codes code (and for a list code + 1); gives them the next levels.
- * is_hidden: a list in something null counts as null, for the reference looks for entries without
- * items only where the layer says that there are some. */
+ * is_hidden: it lies in something null and counts as null. The reference looks for entries without
+ * items only where the layer of a list says that there are some, and refuses structs in something
+ * null that are not null themselves. */
 static layer_message choose_layer(struct numbering *n, uint16_t code, bool is_list, bool is_hidden,
                                   unsigned *level) {
   const bool has_nulls = n->uses[code] != 0 || is_hidden;
@@ -55,10 +56,10 @@ static layer_message choose_layer(struct numbering *n, uint16_t code, bool is_li
                                 : LAYER(ALL_VALID_LIST);
 }
 
-/* Whether a struct between the list that is step `step` with that code and the list around it is
- * null somewhere. */
-static bool is_list_hidden(const page_leaf *leaf, const struct numbering *n, size_t step,
-                           uint16_t code) {
+/* Whether a struct around the step `step` with that code is null somewhere; as far as the next list
+ * around it. */
+static bool is_hidden_in(const page_leaf *leaf, const struct numbering *n, size_t step,
+                         uint16_t code) {
   while (step != 0 && leaf->steps[step - 1].kind != STEP_LIST) {
     step--;
     if (n->uses[--code] != 0) {
@@ -77,7 +78,7 @@ static void choose_layers(const page_leaf *leaf, struct numbering *n, page_level
   for (size_t i = leaf->step_count; i-- != 0;) {
     const bool is_list = leaf->steps[i].kind == STEP_LIST;
     code = (uint16_t)(code - (is_list ? 2 : 1));
-    const bool is_hidden = is_list && is_list_hidden(leaf, n, i, code);
+    const bool is_hidden = is_hidden_in(leaf, n, i, code);
     l->layers[l->layer_count++] = choose_layer(n, code, is_list, is_hidden, &l->max_def);
     l->max_rep += is_list;
     if (l->max_rep == 0) {

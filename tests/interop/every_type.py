@@ -82,4 +82,5 @@ class Values:
         values = [self.value(t) for _ in range(n)]
         if pa.types.is_dictionary(t):
             return pa.array(values, t.value_type).dictionary_encode().cast(t)
-        return pa.array(values, t)
+        # One more value that is not null: without any, pyarrow makes valid indices into empty dictionaries below null structs.
+        return pa.array([*values, Values(0, 0, (1, 1)).value(t)], t).slice(0, n)
