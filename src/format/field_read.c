@@ -137,7 +137,8 @@ static glv_status to_entries(const read_request *q, size_t per_slot, arena *a, r
   return GLV_OK;
 }
 
-static glv_status read_leaf(file_reader *r, leaf_data *l, const read_request *rows, glv_error *err) {
+static glv_status read_leaf(file_reader *r, leaf_data *l, const read_request *rows,
+                            glv_error *err) {
   read_request q;
   CLEANUP(arena_dispose) arena a;
   arena_init_small(&a, r->env);
@@ -273,5 +274,8 @@ glv_status file_reader_read(file_reader *r, uint32_t column, const field *f, uin
     places[++depth] = (field_place){.field = f, .column = COLUMN_NONE, .is_wanted = true};
   }
   places[depth].column = column;
+  for (size_t i = 0; r->footer.version == FORMAT_2_0 && i < depth && column >= depth; i++) {
+    places[i].column = column - (uint32_t)(depth - i); /* lists come right before their items */
+  }
   return file_reader_read_field(r, &places[0], first, count, rows, selected, ret, err);
 }

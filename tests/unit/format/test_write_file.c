@@ -437,9 +437,6 @@ static void refused_types(void **state) {
   const array none = {.type = f.type};
   expect(write_one(&f, &none, NULL, &err), &err, GLV_E_UNSUPPORTED,
          "column 'c' is a blob column, which cannot be written yet");
-  const file_writer_options old = {.version = FORMAT_2_0, .summary_leaf = SIZE_MAX};
-  expect(write_one(&item, &none, &old, &err), &err, GLV_E_UNSUPPORTED,
-         "data files of version 2.0 cannot be written yet");
   const file_writer_options wrong = {.summary_leaf = 0};
   assert_int_equal(write_one(&item, &none, &wrong, &err), GLV_E_INVALID_INPUT);
   assert_false(exists("bad.lance"));

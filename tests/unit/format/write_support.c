@@ -177,51 +177,75 @@ static void compare(const array *got, const array *expected) {
   }
 }
 
-static void check_window(file_reader *r, const field *f, const array *all, size_t first,
-                         size_t count) {
-  if (first + count > all->length) {
+/* A file that is compared with what was written to it. */
+typedef struct comparison {
+  test_env *t;
+  file_reader *reader;
+  field_place place;
+  const array *all;
+} comparison;
+
+static void check_window(const comparison *c, size_t first, size_t count) {
+  if (first + count > c->all->length) {
     return;
   }
   CLEANUP(array_unref) array got = {0};
-  ASSERT_OK(file_reader_read(r, 0, f, first, count, NULL, 0, &got, &err));
-  CLEANUP(array_unref) array expected = array_slice(all, first, count);
+  ASSERT_OK(file_reader_read_field(c->reader, &c->place, first, count, NULL, 0, &got, &err));
+  CLEANUP(array_unref) array expected = array_slice(c->all, first, count);
   compare(&got, &expected);
 }
 
-static void check_rows(test_env *t, file_reader *r, const field *f, const array *all) {
+static void check_rows(const comparison *c) {
   uint32_t rows[16];
   size_t count = 0;
-  for (size_t row = 0; row < all->length && count < 16; row = row * 2 + 1) {
+  for (size_t row = 0; row < c->all->length && count < 16; row = row * 2 + 1) {
     rows[count++] = (uint32_t)row;
   }
   CLEANUP(array_unref) array got = {0};
-  ASSERT_OK(file_reader_read(r, 0, f, 0, all->length, rows, count, &got, &err));
+  ASSERT_OK(
+      file_reader_read_field(c->reader, &c->place, 0, c->all->length, rows, count, &got, &err));
   CLEANUP(array_unref) array expected = {0};
-  ASSERT_OK(array_take(t->env, all, rows, count, &expected, &err));
+  ASSERT_OK(array_take(c->t->env, c->all, rows, count, &expected, &err));
   compare(&got, &expected);
 }
 
-void check_round_trip(test_env *t, const field *f, const array *pieces, size_t count) {
+static void check_file(comparison *c, const char *path) {
+  const lance_schema *s;
+  arena memory;
+  arena_init(&memory, c->t->env);
+  ASSERT_OK(file_reader_open(c->t->env, NULL, path, &c->reader, &err));
+  ASSERT_OK(file_reader_schema(c->reader, &s, &err));
+  ASSERT_OK(file_reader_place(c->reader, s, &s->fields[0], &memory, &c->place, &err));
+  assert_int_equal(file_reader_rows(c->reader), c->all->length);
+  check_window(c, 0, c->all->length);
+  static const size_t windows[][2] = {{0, 1}, {1022, 4}, {4095, 2}, {500, 1100}, {17, 64}};
+  for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+    check_window(c, windows[i][0], windows[i][1]);
+  }
+  check_rows(c);
+  file_reader_unref(c->reader);
+  arena_dispose(&memory);
+}
+
+void check_round_trip_as(test_env *t, format_version version, const field *f, const array *pieces,
+                         size_t count) {
   const char *path = test_env_path(t, "x.lance");
+  const file_writer_options options = {.version = version, .summary_leaf = SIZE_MAX};
   file_written written;
-  ASSERT_OK(write_column(t->env, path, f, pieces, count, NULL, &written, &err));
+  ASSERT_OK(write_column(t->env, path, f, pieces, count, &options, &written, &err));
   CLEANUP(array_unref) array all = {0};
   ASSERT_OK(array_concat(t->env, pieces, count, &all, &err));
   assert_int_equal(written.rows, all.length);
-  file_reader *r;
-  ASSERT_OK(file_reader_open(t->env, NULL, path, &r, &err));
-  assert_int_equal(file_reader_rows(r), all.length);
-  check_window(r, f, &all, 0, all.length);
-  static const size_t windows[][2] = {{0, 1}, {1022, 4}, {4095, 2}, {500, 1100}, {17, 64}};
-  for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
-    check_window(r, f, &all, windows[i][0], windows[i][1]);
-  }
-  check_rows(t, r, f, &all);
-  file_reader_unref(r);
+  comparison c = {.t = t, .all = &all};
+  check_file(&c, path);
   void *dir;
   ASSERT_OK(io_dir_open(t->env, t->root, &dir, &err));
   ASSERT_OK(io_remove(t->env, dir, "x.lance", &err));
   io_dir_close(t->env, dir);
+}
+
+void check_round_trip(test_env *t, const field *f, const array *pieces, size_t count) {
+  check_round_trip_as(t, FORMAT_2_2, f, pieces, count);
 }
 
 /* ---- layouts ---- */

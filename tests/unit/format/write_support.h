@@ -57,6 +57,9 @@ glv_status write_column(glv_env *env, const char *path, const field *f, const ar
 /** Write the pieces as batches, read the file back with file_reader (all, a few windows, a few
  * rows) and compare. */
 void check_round_trip(test_env *t, const field *f, const array *pieces, size_t count);
+/** The same with a file of that version. */
+void check_round_trip_as(test_env *t, format_version version, const field *f, const array *pieces,
+                         size_t count);
 
 /** The layouts of the pages of a column, from the bytes of the file. */
 typedef struct file_layouts {
