@@ -15,9 +15,10 @@ enum { COPY_WORD = 16 };
 static glv_status load_fixed(decoder *d, arena *a, const codec *c, span in, dictionary *t,
                              glv_error *err) {
   const unsigned bits = fixed_bits(c);
-  if (bits == 0 || bits % 8 != 0 || bits > 8 * 64) {
+  if (bits != 1 && (bits == 0 || bits % 8 != 0 || bits > 8 * 64)) {
     return codec_refuse(c, "dictionary", err);
   }
+  t->is_bits = bits == 1;
   t->width = bits / 8;
   const size_t room = fixed_room((size_t)t->count + 1, bits);
   if (room > LIMIT_BLOCK_BYTES) {
@@ -29,7 +30,11 @@ static glv_status load_fixed(decoder *d, arena *a, const codec *c, span in, dict
     return error_nomem(err, room);
   }
   TRY(fixed_block(d, c, in, (size_t)t->count, bits, values, err));
-  memset(values + (size_t)t->count * t->width, 0, t->width);
+  if (t->is_bits) {
+    bit_put(values, (size_t)t->count, false);
+  } else {
+    memset(values + (size_t)t->count * t->width, 0, t->width);
+  }
   t->values = values;
   return GLV_OK;
 }
@@ -145,16 +150,39 @@ static glv_status append_text(const dictionary *t, const uint32_t *numbers, size
 
 glv_status dictionary_append(const dictionary *t, const uint32_t *numbers, size_t count, sink *s,
                              glv_error *err) {
-  if (t->width == 0) {
+  if (t->is_bits != (s->s.kind == SHAPE_BITS)) {
+    return FAIL(err, GLV_E_CORRUPT, "a dictionary of other values than type %s",
+                TYPE_TEXT(s->f->type));
+  }
+  if (t->width == 0 && !t->is_bits) {
     if (s->s.kind != SHAPE_TEXT) {
       return FAIL(err, GLV_E_CORRUPT, "a dictionary of text for type %s", TYPE_TEXT(s->f->type));
     }
     return append_text(t, numbers, count, s, err);
   }
-  if (s->s.kind != SHAPE_FIXED || s->s.width * s->s.row_leaves != t->width) {
+  if (!t->is_bits && (s->s.kind != SHAPE_FIXED || s->s.width * s->s.row_leaves != t->width)) {
     return FAIL(err, GLV_E_CORRUPT, "a dictionary of values of %u bytes for type %s", t->width,
                 TYPE_TEXT(s->f->type));
   }
   sink_fixed(s, t->values, &(wanted){.count = count, .rows = numbers});
   return GLV_OK;
+}
+
+glv_status dictionary_values(glv_env *env, const dictionary *t, const field *f, array *ret,
+                             glv_error *err) {
+  const size_t count = (size_t)t->count;
+  CLEANUP(sink_dispose) sink s;
+  TRY(sink_init(&s, env, f, count, err));
+  uint32_t *numbers = mem_alloc(env, (count + 1) * sizeof *numbers);
+  if (numbers == NULL) {
+    return error_nomem(err, count * sizeof *numbers);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    numbers[i] = i;
+  }
+  const glv_status status = dictionary_append(t, numbers, count, &s, err);
+  mem_free(env, numbers);
+  TRY(status);
+  sink_advance(&s, count);
+  return sink_finish(&s, ret, err);
 }

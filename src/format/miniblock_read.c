@@ -192,9 +192,9 @@ static bool widen(unsigned bits, const uint8_t *in, const uint16_t *levels, cons
   }
 }
 
-static glv_status dictionary_values(decoder *d, const mini_layout *m, const codec *c,
-                                    const chunk_view *v, const uint16_t *levels, const wanted *w,
-                                    sink *s, glv_error *err) {
+static glv_status numbered_values(decoder *d, const mini_layout *m, const codec *c,
+                                  const chunk_view *v, const uint16_t *levels, const wanted *w,
+                                  sink *s, glv_error *err) {
   const unsigned bits = fixed_bits(c);
   if (!bitpack_is_word(bits)) {
     return codec_refuse(c, "dictionary index", err);
@@ -207,7 +207,8 @@ static glv_status dictionary_values(decoder *d, const mini_layout *m, const code
     return FAIL(err, GLV_E_CORRUPT, "a dictionary index is not below %llu",
                 (unsigned long long)m->dictionary->count);
   }
-  return dictionary_append(m->dictionary, numbers, w->count, s, err);
+  return s->s.is_dictionary ? sink_numbers(s, m->dictionary, numbers, w->count, err)
+                            : dictionary_append(m->dictionary, numbers, w->count, s, err);
 }
 
 static glv_status plain_values(decoder *d, const codec *c, const chunk_view *v, const wanted *w,
@@ -290,7 +291,7 @@ static glv_status read_values(decoder *d, const mini_layout *m, chunk_view *v,
     c = c->inner;
   }
   if (m->dictionary != NULL) {
-    return dictionary_values(d, m, c, v, levels, w, s, err);
+    return numbered_values(d, m, c, v, levels, w, s, err);
   }
   switch (s->s.kind) {
   case SHAPE_BITS:

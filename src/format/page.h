@@ -37,7 +37,8 @@ typedef struct page_place {
 /** Values that chunks refer to by number. The entry number `count` is zero or empty. */
 typedef struct dictionary {
   uint64_t count;
-  unsigned width; /* bytes of a fixed-width value; 0: text */
+  unsigned width; /* bytes of a fixed-width value; 0: text, or bits */
+  bool is_bits;   /* booleans */
   bool is_utf8;   /* text: all entries are */
   const uint8_t *values;
   text_view text; /* offsets of 4 bytes, checked, one more than a block has; bytes have slack */
@@ -145,6 +146,11 @@ glv_status dictionary_load(decoder *d, arena *a, const codec *c, extent where, u
 glv_status dictionary_check_utf8(dictionary *t, glv_error *err);
 /** Append the values with these numbers; number `count` stands for null. numbers are checked. */
 glv_status dictionary_append(const dictionary *t, const uint32_t *numbers, size_t count, sink *s,
+                             glv_error *err);
+
+/** All values of a dictionary, as an array of the type of f. Errors: GLV_E_CORRUPT when they are of
+ * another type; GLV_E_NOMEM. */
+glv_status dictionary_values(glv_env *env, const dictionary *t, const field *f, array *ret,
                              glv_error *err);
 
 /** page_levels_init from the layers of a message. */

@@ -25,10 +25,15 @@ static bool leaf_kind(const type *t, shape *s) {
     s->is_utf8 = type_is_string(t->kind);
   } else if (t->kind == TYPE_STRUCT) {
     s->kind = SHAPE_PACKED;
+  } else if (t->kind == TYPE_DICTIONARY) {
+    s->kind = SHAPE_FIXED;
+    s->is_dictionary = true;
+    s->width = sizeof(uint32_t);
+    return s->depth == 0;
   } else {
     s->kind = SHAPE_FIXED;
     s->width = type_width(t);
-    return s->width != 0 && t->kind != TYPE_DICTIONARY;
+    return s->width != 0;
   }
   return true;
 }

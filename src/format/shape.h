@@ -22,6 +22,7 @@ typedef enum shape_kind {
 typedef struct shape {
   shape_kind kind; /* of the leaf */
   bool is_utf8;
+  bool is_dictionary;         /* SHAPE_FIXED: numbers of 32 bits of values kept aside */
   size_t width;               /* SHAPE_FIXED: bytes of a leaf value */
   size_t offset_width;        /* SHAPE_TEXT: 4 or 8 */
   size_t depth;               /* levels of fixed_size_list */

@@ -63,6 +63,7 @@ void sink_dispose(sink *s) {
     s->items[i] = NULL;
   }
   sink_dispose_parts(s);
+  sink_dispose_dictionary(s);
 }
 
 /* A bitmap for more bits; the new ones are set. */
@@ -336,7 +337,11 @@ glv_status sink_finish(sink *s, array *ret, glv_error *err) {
     give_validity(child, &s->items[level], NULLS_UNKNOWN);
     leaf = child;
   }
-  give_values(s, leaf);
+  if (s->s.is_dictionary) {
+    TRY(sink_finish_dictionary(s, leaf, err));
+  } else {
+    give_values(s, leaf);
+  }
   if (s->s.kind == SHAPE_PACKED) {
     TRY(sink_finish_parts(s, leaf, err));
   }

@@ -31,7 +31,13 @@ typedef struct sink {
   buffer *items[SHAPE_DEPTH]; /* validity of the items of each level; NULL = all valid */
   level_list *levels;         /* gets the levels of all entries; NULL = a leaf that stands alone */
   const page_levels *page;    /* what the levels of the piece mean */
-  struct sink *parts;         /* SHAPE_PACKED: of each field; `filled` is set before each use */
+  const struct dictionary *dictionary; /* is_dictionary: that of the last page */
+  array *values_of_pages;              /* and the values of all */
+  size_t values_count;
+  size_t values_capacity;
+  uint64_t values_base; /* first number of the last page's values */
+  uint64_t values_total;
+  struct sink *parts; /* SHAPE_PACKED: of each field; `filled` is set before each use */
   size_t part_count;
 } sink;
 
@@ -73,6 +79,11 @@ glv_status sink_items_valid(sink *s, size_t level, const uint8_t *bits, const wa
 /** Values of all rows of a chunk, SHAPE_PACKED: in each row of `width` bytes the fields follow each
  * other; those wanted are taken. Errors: GLV_E_CORRUPT when the widths do not fit. */
 glv_status sink_packed(sink *s, const uint8_t *rows, size_t width, const wanted *w, glv_error *err);
+struct dictionary;
+/** The values of a page's dictionary with these numbers, is_dictionary; numbers are checked, and
+ * the number of the empty entry stands for null. Errors: GLV_E_CORRUPT, GLV_E_NOMEM. */
+glv_status sink_numbers(sink *s, const struct dictionary *t, const uint32_t *numbers, size_t count,
+                        glv_error *err);
 /** The same value count times: bytes of one row, or for SHAPE_BITS a byte whose lowest bit counts.
  */
 void sink_repeat(sink *s, const uint8_t *value, size_t count);

@@ -12,7 +12,8 @@ glv_status sink_init_parts(sink *s, glv_error *err) {
   }
   for (size_t i = 0; i < t->child_count; i++) {
     const field *f = &t->children[i];
-    if (f->type->kind == TYPE_STRUCT || f->type->kind == TYPE_NULL) {
+    if (f->type->kind == TYPE_STRUCT || f->type->kind == TYPE_NULL ||
+        f->type->kind == TYPE_DICTIONARY) {
       return FAIL(err, GLV_E_UNSUPPORTED, "column '%s': fields of type %s in packed structs",
                   s->f->name, TYPE_TEXT(f->type));
     }
