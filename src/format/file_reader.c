@@ -244,21 +244,30 @@ glv_status file_reader_schema(file_reader *r, const lance_schema **ret, glv_erro
   return GLV_OK;
 }
 
+glv_status file_reader_bytes(file_reader *r, uint64_t position, uint64_t size, size_t max_size,
+                             buffer **ret, glv_error *err) {
+  if (!range_within(position, size, r->size)) {
+    return FAIL(err, GLV_E_CORRUPT, "file '%s' has no %llu bytes at %llu", r->name,
+                (unsigned long long)size, (unsigned long long)position);
+  }
+  if (size > max_size) {
+    return FAIL(err, GLV_E_LIMIT, "file '%s': %llu bytes at %llu are wanted at once", r->name,
+                (unsigned long long)size, (unsigned long long)position);
+  }
+  CLEANUP(buffer_cleanup) buffer *b = NULL;
+  TRY(buffer_new(r->env, (size_t)size, &b, err));
+  TRY(reader_bytes(r, (extent){position, size}, b->data, err));
+  *ret = b;
+  b = NULL;
+  return GLV_OK;
+}
+
 glv_status file_reader_global(file_reader *r, uint32_t index, size_t max_size, buffer **ret,
                               glv_error *err) {
   if (index >= r->footer.global_count) {
     return FAIL(err, GLV_E_INVALID_INPUT, "file '%s' has %u global buffers, number %u is wanted",
                 r->name, r->footer.global_count, index);
   }
-  const extent where = r->globals[index];
-  if (where.size > max_size) {
-    return FAIL(err, GLV_E_LIMIT, "file '%s': global buffer %u has %llu bytes", r->name, index,
-                (unsigned long long)where.size);
-  }
-  CLEANUP(buffer_cleanup) buffer *b = NULL;
-  TRY(buffer_new(r->env, (size_t)where.size, &b, err));
-  TRY(reader_bytes(r, where, b->data, err));
-  *ret = b;
-  b = NULL;
-  return GLV_OK;
+  const extent where = r->globals[index]; /* it lies in the file */
+  return file_reader_bytes(r, where.offset, where.size, max_size, ret, err);
 }

@@ -100,6 +100,14 @@ glv_status file_reader_read(file_reader *r, uint32_t column, const field *f, uin
                             uint64_t count, const uint32_t *rows, size_t selected, array *ret,
                             glv_error *err);
 
+/**
+ * Bytes of the file: what the descriptors of a blob column (position, size) point to.
+ * Errors: GLV_E_CORRUPT when the file does not have them; GLV_E_LIMIT for more than max_size;
+ * GLV_E_IO; GLV_E_NOMEM. Thread class: T.
+ */
+glv_status file_reader_bytes(file_reader *r, uint64_t position, uint64_t size, size_t max_size,
+                             buffer **ret, glv_error *err);
+
 /** Bytes of a user global buffer (index 1 ..): false when there is none. Errors: GLV_E_CORRUPT,
  * GLV_E_IO, GLV_E_NOMEM. */
 uint32_t file_reader_global_count(const file_reader *r);

@@ -28,10 +28,28 @@ typedef struct tree_node {
 
 static str id_key(const int32_t *id) { return str_slice((const char *)id, sizeof *id); }
 
-static glv_status link_parent(map *by_id, tree_node *nodes, size_t i, const Lance__File__Field *m,
-                              glv_error *err) {
+/* Data files describe the parts of blob descriptors by fields that have neither an id nor a parent;
+ * they follow the column. @return its index, or TOP_LEVEL. */
+static size_t blob_before(Lance__File__Field *const *messages, size_t i) {
+  while (i-- > 0) {
+    if (messages[i]->id != -1) {
+      return strcmp(messages[i]->logical_type, "struct") == 0 ? i : TOP_LEVEL;
+    }
+  }
+  return TOP_LEVEL;
+}
+
+static glv_status link_parent(map *by_id, tree_node *nodes, size_t i,
+                              Lance__File__Field *const *messages, glv_error *err) {
+  const Lance__File__Field *m = messages[i];
   nodes[i].parent = TOP_LEVEL;
-  if (m->parent_id != -1) {
+  if (m->id == -1 && m->parent_id == -1) {
+    nodes[i].parent = blob_before(messages, i);
+    if (nodes[i].parent != TOP_LEVEL) {
+      nodes[i].depth = nodes[nodes[i].parent].depth + 1;
+      nodes[nodes[i].parent].child_count++;
+    }
+  } else if (m->parent_id != -1) {
     const uint64_t *at = map_get(by_id, id_key(&m->parent_id));
     if (at == NULL) {
       return FAIL(err, GLV_E_CORRUPT, "the parent %d of field '%s' does not come before it",
@@ -58,7 +76,7 @@ static glv_status link_parents(arena *a, tree_node *nodes, Lance__File__Field *c
   CLEANUP(map_dispose) map by_id;
   map_init(&by_id, a->env);
   for (size_t i = 0; i < count; i++) {
-    TRY(link_parent(&by_id, nodes, i, messages[i], err));
+    TRY(link_parent(&by_id, nodes, i, messages, err));
   }
   return GLV_OK;
 }

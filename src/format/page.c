@@ -9,12 +9,8 @@
 /* About what the arena and the messages of a small page take. */
 enum { PAGE_OVERHEAD = 4096 };
 
-static glv_status load_layout(decoder *d, format_version version, const page_place *where, page *p,
-                              glv_error *err) {
-  ProtobufCMessage *message = NULL;
-  TRY(pb_unpack(&p->memory, where->layout, &lance__encodings21__page_layout__descriptor,
-                "page layout", &message, err));
-  const Lance__Encodings21__PageLayout *m = (const Lance__Encodings21__PageLayout *)message;
+glv_status page_load_layout(decoder *d, format_version version, const page_place *where,
+                            const Lance__Encodings21__PageLayout *m, page *p, glv_error *err) {
   switch (m->layout_case) {
   case LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_MINI_BLOCK:
     p->kind = PAGE_MINI;
@@ -26,7 +22,8 @@ static glv_status load_layout(decoder *d, format_version version, const page_pla
     p->kind = PAGE_ZIP;
     return zip_load(where, m->full_zip, p, err);
   case LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_BLOB:
-    return FAIL(err, GLV_E_UNSUPPORTED, "blob pages are not supported");
+    p->kind = PAGE_BLOB;
+    return blob_load(d, version, where, m->blob, p, err);
   case LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT__NOT_SET:
   case _LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT__CASE_IS_INT_SIZE:
     break;
@@ -34,22 +31,38 @@ static glv_status load_layout(decoder *d, format_version version, const page_pla
   return FAIL(err, GLV_E_UNSUPPORTED, "an unknown page layout is not supported");
 }
 
+static glv_status unpack_layout(decoder *d, format_version version, const page_place *where,
+                                page *p, glv_error *err) {
+  ProtobufCMessage *message = NULL;
+  TRY(pb_unpack(&p->memory, where->layout, &lance__encodings21__page_layout__descriptor,
+                "page layout", &message, err));
+  return page_load_layout(d, version, where, (const Lance__Encodings21__PageLayout *)message, p,
+                          err);
+}
+
+page *page_new(glv_env *env, const page_place *where) {
+  page *p = mem_zalloc(env, sizeof *p);
+  if (p != NULL) {
+    p->env = env_ref(env);
+    atomic_init(&p->refs, 1);
+    arena_init_small(&p->memory, env);
+    p->rows = where->rows;
+    p->memory_bytes = sizeof *p + PAGE_OVERHEAD + 8 * where->layout.size;
+  }
+  return p;
+}
+
 glv_status page_load(decoder *d, format_version version, const page_place *where, page **ret,
                      glv_error *err) {
-  CLEANUP(page_cleanup) page *p = mem_zalloc(d->env, sizeof *p);
+  CLEANUP(page_cleanup) page *p = page_new(d->env, where);
   if (p == NULL) {
     return error_nomem(err, sizeof *p);
   }
-  p->env = env_ref(d->env);
-  atomic_init(&p->refs, 1);
-  arena_init_small(&p->memory, d->env);
-  p->rows = where->rows;
-  p->memory_bytes = sizeof *p + PAGE_OVERHEAD + 8 * where->layout.size;
   if (version == FORMAT_2_0) {
     p->kind = PAGE_OLD;
     TRY(old_encoding_load(d, &p->memory, where, &p->memory_bytes, &p->old, err));
   } else {
-    TRY(load_layout(d, version, where, p, err));
+    TRY(unpack_layout(d, version, where, p, err));
   }
   *ret = p;
   p = NULL;
@@ -64,6 +77,9 @@ page *page_ref(page *p) {
 void page_unref(page *p) {
   if (p == NULL || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) {
     return;
+  }
+  if (p->kind == PAGE_BLOB) {
+    page_unref(p->blob); /* which is of another kind */
   }
   arena_dispose(&p->memory);
   glv_env *env = p->env;
@@ -88,6 +104,8 @@ glv_status page_read(decoder *d, const page *p, const wanted *w, sink *s, glv_er
     return zip_read(d, p, w, s, err);
   case PAGE_CONSTANT:
     return constant_read(d, p, w, s, err);
+  case PAGE_BLOB:
+    return blob_read(d, p, w, s, err);
   case PAGE_OLD:
     return old_page_read(d, p->old, p->rows, w, s, err);
   }

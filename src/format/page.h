@@ -84,7 +84,7 @@ typedef struct constant_layout {
   const uint32_t *starts; /* lists: entries of row i are [starts[i], starts[i + 1]) */
 } constant_layout;
 
-typedef enum page_kind { PAGE_MINI, PAGE_ZIP, PAGE_CONSTANT, PAGE_OLD } page_kind;
+typedef enum page_kind { PAGE_MINI, PAGE_ZIP, PAGE_CONSTANT, PAGE_BLOB, PAGE_OLD } page_kind;
 
 struct old_encoding;
 
@@ -101,6 +101,7 @@ typedef struct page {
     mini_layout mini;
     zip_layout zip;
     constant_layout constant;
+    struct page *blob;              /* of the descriptors; never PAGE_BLOB */
     const struct old_encoding *old; /* version 2.0 */
   };
 } page;
@@ -138,6 +139,16 @@ glv_status zip_read(decoder *d, const page *p, const wanted *w, sink *s, glv_err
 glv_status constant_load(decoder *d, format_version version, const page_place *where,
                          const Lance__Encodings21__ConstantLayout *m, page *p, glv_error *err);
 glv_status constant_read(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err);
+
+glv_status blob_load(decoder *d, format_version version, const page_place *where,
+                     const Lance__Encodings21__BlobLayout *m, page *p, glv_error *err);
+glv_status blob_read(decoder *d, const page *p, const wanted *w, sink *s, glv_error *err);
+
+/** An empty page with one reference; NULL = no memory. */
+page *page_new(glv_env *env, const page_place *where);
+/** Fill p from a layout message, which lives in its arena or outlives it. */
+glv_status page_load_layout(decoder *d, format_version version, const page_place *where,
+                            const Lance__Encodings21__PageLayout *m, page *p, glv_error *err);
 
 /** Read a dictionary of count values. */
 glv_status dictionary_load(decoder *d, arena *a, const codec *c, extent where, uint64_t count,
