@@ -1,6 +1,8 @@
 /**
  * @file table.h
- * Tables: life, versions, reading and writing. Data goes in and out only as Arrow C streams.
+ * Tables: life, versions, reading and writing. Data goes in and out only as Arrow C streams. JSON
+ * columns are text of the extension type arrow.json there (utf8 or large_utf8 in, utf8 out); SQL
+ * sees them as the binary documents that Lance stores.
  */
 #ifndef GLAIVE_TABLE_H
 #define GLAIVE_TABLE_H

@@ -9,6 +9,7 @@
 #include "arrow/cdata.h"
 #include "expr/expr.h"
 #include "expr/sort.h"
+#include "local/json_columns.h"
 #include "local/query_private.h"
 #include "table/scan.h"
 
@@ -258,8 +259,8 @@ static glv_status run_grouped(const select_statement *s, const table_snapshot *t
   return GLV_OK;
 }
 
-glv_status local_query(glv_conn *conn, const char *sql, const glv_call_options *options,
-                       batch_reader *ret, glv_error *err) {
+static glv_status run_query(glv_conn *conn, const char *sql, const glv_call_options *options,
+                            batch_reader *ret, glv_error *err) {
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, conn->handle.env);
   select_statement s;
@@ -272,4 +273,10 @@ glv_status local_query(glv_conn *conn, const char *sql, const glv_call_options *
   TRY(check_outputs(&s, &a, err));
   return s.is_grouped ? run_grouped(&s, t, options, &a, ret, err)
                       : run_plain(&s, t, options, &a, ret, err);
+}
+
+glv_status local_query(glv_conn *conn, const char *sql, const glv_call_options *options,
+                       batch_reader *ret, glv_error *err) {
+  TRY(run_query(conn, sql, options, ret, err));
+  return json_reader(conn->handle.env, JSON_SHOW, ret, err);
 }

@@ -5,6 +5,7 @@
  */
 #include "base/keyed_lock.h"
 #include "expr/expr.h"
+#include "local/json_columns.h"
 #include "local/local_private.h"
 #include "table/scan.h"
 #include "table/take.h"
@@ -177,6 +178,7 @@ glv_status local_table_create(glv_conn *conn, glv_id id, batch_reader *data,
   CLEANUP(table_cleanup) table_snapshot *existing = NULL;
   CLEANUP(table_cleanup) table_snapshot *made = NULL;
   glv_error ignored;
+  TRY(json_reader(conn->handle.env, JSON_STORE, data, err));
   glv_status status = local_table_find(conn_of(conn), id, 0, &a, &at, &existing, &ignored);
   if (status == GLV_OK) {
     TRY(reuse(existing, data, options, &made, err));
@@ -272,8 +274,7 @@ uint64_t local_table_version(const glv_table *table) {
 glv_status local_table_schema(glv_table *table, schema **ret, glv_error *err) {
   CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
   TRY(table_check_supported(snapshot, err));
-  *ret = schema_ref(table_schema(snapshot));
-  return GLV_OK;
+  return json_schema(table->handle.env, table_schema(snapshot), JSON_SHOW, ret, err);
 }
 
 glv_status local_table_checkout(glv_table *table, const glv_open_options *options, glv_error *err) {
@@ -361,7 +362,8 @@ glv_status local_table_scan(glv_table *table, const glv_scan_options *options, b
                              .batch_rows = options->batch_rows,
                              .cancel = options->cancel};
   const glv_status status = table_scan(snapshot, &scan, ret, err);
-  return local_explain(snapshot, status, scan.filter, scan.columns, scan.column_count, err);
+  TRY(local_explain(snapshot, status, scan.filter, scan.columns, scan.column_count, err));
+  return json_reader(table->handle.env, JSON_SHOW, ret, err);
 }
 
 glv_status local_table_take(glv_table *table, const uint64_t *rows, size_t count,
@@ -378,7 +380,8 @@ glv_status local_table_take(glv_table *table, const uint64_t *rows, size_t count
                              .with_row_id = (options->flags & GLV_SCAN_ROW_ID) != 0,
                              .cancel = options->cancel};
   const glv_status status = table_take(snapshot, rows, count, &take, ret, err);
-  return local_explain(snapshot, status, (str){0}, columns, take.column_count, err);
+  TRY(local_explain(snapshot, status, (str){0}, columns, take.column_count, err));
+  return json_reader(table->handle.env, JSON_SHOW, ret, err);
 }
 
 /* ---- writing ---- */
@@ -408,6 +411,7 @@ glv_status local_table_write(glv_table *table, batch_reader *data, bool overwrit
                              const glv_write_options *options, glv_write_result *ret,
                              glv_error *err) {
   local_table *t = table_of(table);
+  TRY(json_reader(table->handle.env, JSON_STORE, data, err));
   CLEANUP(table_cleanup) table_snapshot *latest = NULL;
   const glv_status status =
       latest_for_write(t, overwrite ? "overwrite" : "add to", options->flags, &latest, err);
