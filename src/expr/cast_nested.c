@@ -258,6 +258,18 @@ static glv_status print_items(const cast_job *job, const lists *l, array *ret, g
 }
 
 /* `[a, , c]`: a null inside is empty. */
+static glv_status join_texts(const array *texts, span s, buf *out, glv_error *err) {
+  buf_clear(out);
+  TRY(buf_append_char(out, '[', err));
+  for (size_t k = 0; k < s.count; k++) {
+    TRY(buf_append(out, ", ", k == 0 ? 0 : 2, err));
+    if (array_is_valid(texts, s.first + k)) {
+      TRY(buf_append_str(out, array_str(texts, s.first + k), err));
+    }
+  }
+  return buf_append_char(out, ']', err);
+}
+
 static glv_status list_to_text(const cast_job *job, array *ret, glv_error *err) {
   const operand o = {.a = *job->from};
   const lists l = lists_of(&o);
@@ -274,16 +286,7 @@ static glv_status list_to_text(const cast_job *job, array *ret, glv_error *err) 
       continue;
     }
     const span s = lists_at(&l, i);
-    buf_clear(&text);
-    TRY(buf_append_char(&text, '[', err));
-    for (size_t k = 0; k < s.count; k++) {
-      const size_t at = s.first - base + k;
-      TRY(buf_append(&text, ", ", k == 0 ? 0 : 2, err));
-      if (array_is_valid(&texts, at)) {
-        TRY(buf_append_str(&text, array_str(&texts, at), err));
-      }
-    }
-    TRY(buf_append_char(&text, ']', err));
+    TRY(join_texts(&texts, (span){s.first - base, s.count}, &text, err));
     TRY(builder_append_str(&b, buf_str(&text), err));
   }
   return builder_finish(&b, ret, err);

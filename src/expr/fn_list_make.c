@@ -312,18 +312,22 @@ static glv_status new_length(const operand *size, size_t i, uint64_t *ret, glv_e
   return GLV_OK;
 }
 
-/* Nulls, or a value, up to the length wanted. */
-static void fill(list_builder *b, size_t count, const operand *value, uint32_t start, size_t i) {
-  if (value == NULL) {
-    list_builder_pick_nulls(b, count);
-    return;
+/* Fails when the lists would become too long. */
+static glv_status check_lengths(const function_frame *f, const lists *l, const operand *size,
+                                const operand *value, size_t rows, glv_error *err) {
+  uint64_t total = 0;
+  for (size_t i = 0; i < rows; i++) {
+    uint64_t wanted = 0;
+    if (lists_is_valid(l, i)) {
+      TRY(new_length(size, i, &wanted, err));
+      TRY(check_total(f, &total, wanted, lists_weight(&value->a, operand_row(value, i), 1), err));
+    }
   }
-  for (size_t k = 0; k < count; k++) {
-    list_builder_pick(b, start + (uint32_t)operand_row(value, i));
-  }
+  return GLV_OK;
 }
 
-static glv_status resize_rows(const lists *l, const operand *arguments, const operand *value,
+/* Each list cut, or filled up with the value of its row. */
+static glv_status resize_rows(const lists *l, const operand *size, const operand *value,
                               uint32_t start, list_builder *b, glv_error *err) {
   for (size_t i = 0; i < b->rows; i++) {
     if (!lists_is_valid(l, i)) {
@@ -332,11 +336,13 @@ static glv_status resize_rows(const lists *l, const operand *arguments, const op
     }
     uint64_t wanted = 0;
     const span s = lists_at(l, i);
-    TRY(new_length(&arguments[1], i, &wanted, err));
+    TRY(new_length(size, i, &wanted, err));
     const size_t kept = size_min(s.count, (size_t)wanted);
     TRY(list_builder_reserve(b, (size_t)wanted, err));
     list_builder_pick_span(b, s.first, kept);
-    fill(b, (size_t)wanted - kept, value, start, i);
+    for (size_t k = kept; k < wanted; k++) {
+      list_builder_pick(b, start + (uint32_t)operand_row(value, i));
+    }
     TRY(list_builder_end(b, err));
   }
   return GLV_OK;
@@ -344,27 +350,20 @@ static glv_status resize_rows(const lists *l, const operand *arguments, const op
 
 static glv_status array_resize(const function_frame *f, const operand *arguments, size_t rows,
                                array *ret, glv_error *err) {
-  const operand *value = f->binding->count == 3 ? &arguments[2] : NULL;
   CLEANUP(list_builder_dispose) list_builder b = {0};
+  CLEANUP(array_unref) array filler = {0};
   uint32_t starts[2] = {0};
-  uint64_t total = 0;
   TRY(lists_require(f, &arguments[0], err));
   const lists l = lists_of(&arguments[0]);
-  for (size_t i = 0; i < rows; i++) {
-    uint64_t wanted = 0;
-    if (lists_is_valid(&l, i)) {
-      TRY(new_length(&arguments[1], i, &wanted, err));
-      TRY(check_total(f, &total, wanted,
-                      value != NULL ? lists_weight(&value->a, operand_row(value, i), 1) : 1, err));
-    }
+  if (f->binding->count == 2) {
+    TRY(array_new_null(f->env, l.items->type, 1, &filler, err));
   }
+  const operand null = {.a = filler, .is_scalar = true};
+  const operand *value = f->binding->count == 2 ? &null : &arguments[2];
+  TRY(check_lengths(f, &l, &arguments[1], value, rows, err));
   TRY(list_builder_init(&b, f->env, f->binding->result, rows, err));
-  if (value != NULL) {
-    TRY(list_builder_sources(&b, (const array[]){*l.items, value->a}, 2, starts, err));
-  } else {
-    TRY(list_builder_source(&b, l.items, err));
-  }
-  TRY(resize_rows(&l, arguments, value, starts[1], &b, err));
+  TRY(list_builder_sources(&b, (const array[]){*l.items, value->a}, 2, starts, err));
+  TRY(resize_rows(&l, &arguments[1], value, starts[1], &b, err));
   return list_builder_finish(&b, ret, err);
 }
 

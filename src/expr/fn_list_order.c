@@ -92,22 +92,23 @@ static glv_status order_init(order *o, glv_env *env, const lists *l, glv_error *
   return GLV_OK;
 }
 
-/* Order of two valid items. */
-static int compare(const order *o, size_t a, size_t b) {
-  if (o->keys != NULL) {
-    const uint64_t *keys = (const uint64_t *)(const void *)o->keys->data;
-    const uint64_t x = keys[a - o->base];
-    const uint64_t y = keys[b - o->base];
-    return (x > y) - (x < y);
-  }
-  return compare_values_nulls(o->items, a, o->items, b, o->inner_last);
-}
-
 /* ---- array_sort ---- */
 
-/* Whether item a may stand before item b. */
-static bool in_order(const order *o, size_t a, size_t b) {
-  const int c = compare(o, a, b);
+/* Keys in the order wanted. */
+static void turn_keys(const order *o, size_t count) {
+  uint64_t *keys = (uint64_t *)(void *)o->keys->data;
+  for (size_t i = 0; i < count; i++) {
+    keys[i] = ~keys[i];
+  }
+}
+
+/* Whether item a may stand before item b; the keys are turned when they descend. */
+static inline bool in_order(const order *o, size_t a, size_t b) {
+  if (o->keys != NULL) {
+    const uint64_t *keys = (const uint64_t *)(const void *)o->keys->data;
+    return keys[a - o->base] <= keys[b - o->base];
+  }
+  const int c = compare_values_nulls(o->items, a, o->items, b, o->inner_last);
   return o->descends ? c >= 0 : c <= 0;
 }
 
@@ -222,6 +223,9 @@ static glv_status array_sort(const function_frame *f, const operand *arguments, 
   o.inner_last = o.nulls_first == o.descends;
   const lists l = lists_of(&arguments[0]);
   TRY(order_init(&o, f->env, &l, err));
+  if (o.keys != NULL && o.descends) {
+    turn_keys(&o, lists_extent(&l).count);
+  }
   TRY(list_builder_init(&b, f->env, f->binding->result, rows, err));
   TRY(list_builder_source(&b, l.items, err));
   for (size_t i = 0; i < rows; i++) {
@@ -247,14 +251,35 @@ static glv_status bind_sort(function_binding *b, glv_error *err) {
 
 /* ---- array_max, array_min ---- */
 
+/* The item of the greatest key, or the least, or ITEM_NULL. */
+static uint32_t extreme_key(const order *o, span s, bool greatest) {
+  const uint64_t *keys = (const uint64_t *)(const void *)o->keys->data + (s.first - o->base);
+  const uint64_t turn = greatest ? 0 : UINT64_MAX;
+  uint64_t best = 0;
+  size_t at = SIZE_MAX;
+  for (size_t k = 0; k < s.count; k++) {
+    const uint64_t key = keys[k] ^ turn;
+    if ((key > best || at == SIZE_MAX) && array_is_valid(o->items, s.first + k)) {
+      best = key;
+      at = k;
+    }
+  }
+  return at == SIZE_MAX ? ITEM_NULL : (uint32_t)(s.first + at);
+}
+
 /* The greatest, or least, item of a list, or ITEM_NULL. */
 static uint32_t extreme(const order *o, span s, bool greatest) {
+  if (o->keys != NULL) {
+    return extreme_key(o, s, greatest);
+  }
+  const array *items = o->items;
   size_t best = SIZE_MAX;
   for (size_t k = s.first; k < s.first + s.count; k++) {
-    if (!array_is_valid(o->items, k)) {
+    if (!array_is_valid(items, k)) {
       continue;
     }
-    if (best == SIZE_MAX || (greatest ? compare(o, k, best) > 0 : compare(o, k, best) < 0)) {
+    const int c = best == SIZE_MAX ? 0 : compare_values_nulls(items, k, items, best, true);
+    if (best == SIZE_MAX || (greatest ? c > 0 : c < 0)) {
       best = k;
     }
   }
@@ -270,7 +295,6 @@ static glv_status pick_extremes(const function_frame *f, const operand *argument
     return FAIL(err, GLV_E_LIMIT, "lists with %zu items in one batch are too large",
                 l.items->length);
   }
-  o.inner_last = true;
   TRY(order_init(&o, f->env, &l, err));
   TRY(buffer_new(f->env, rows * sizeof(uint32_t), &chosen, err));
   uint32_t *picks = (uint32_t *)(void *)chosen->data;

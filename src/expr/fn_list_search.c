@@ -55,13 +55,18 @@ static glv_status needles(glv_env *env, const lists *l, const operand *needle, s
                     &ret->a, err);
 }
 
-/* A null comparison is no hit, or one where both are null. bits: of the hits, at bit 0. */
-static void settle_nulls(const array *items, const operand *needle, bool nulls_equal,
-                         const array *compared, uint8_t *bits) {
-  for (size_t i = 0; compared->validity != NULL && i < compared->length; i++) {
-    if (!array_is_valid(compared, i)) {
-      const bool both = !array_is_valid(items, i) && !operand_is_valid(needle, i);
-      bit_put(bits, i, nulls_equal && both);
+/* hits &= where the comparison is not null. Both have bits from 0 on. */
+static void drop_nulls(const array *compared, uint8_t *hits) {
+  for (size_t i = 0; i < bits_size(compared->length); i++) {
+    hits[i] = (uint8_t)(hits[i] & compared->validity[i]);
+  }
+}
+
+/* Where both sides are null is a hit, too. */
+static void add_nulls(const array *items, const operand *needle, uint8_t *hits) {
+  for (size_t i = 0; i < items->length; i++) {
+    if (!operand_is_valid(needle, i) && !array_is_valid(items, i)) {
+      bit_put(hits, i, true);
     }
   }
 }
@@ -74,8 +79,15 @@ static glv_status compare_items(glv_env *env, const array *items, const operand 
   const operand o = {.a = *items};
   TRY(compare_operands(env, COMPARE_EQ, &o, needle, items->length, &compared, err));
   TRY(array_new_fixed(env, type_simple(TYPE_BOOL), items->length, &hits, &bits, err));
-  bits_copy(bits, 0, compared.values, compared.bit_offset, items->length);
-  settle_nulls(items, needle, nulls_equal, &compared, bits);
+  if (items->length != 0) {
+    memcpy(bits, compared.values, bits_size(items->length)); /* comparisons begin at bit 0 */
+  }
+  if (compared.validity != NULL) {
+    drop_nulls(&compared, bits);
+  }
+  if (nulls_equal && (needle->a.type->kind == TYPE_NULL || array_has_nulls(&needle->a))) {
+    add_nulls(items, needle, bits);
+  }
   *ret = hits;
   hits = (array){0};
   return GLV_OK;
@@ -111,10 +123,14 @@ static glv_status search_init(search *s, const function_frame *f, const operand 
 
 /* The first hit among items [from, end), or end. */
 static size_t next_hit(const search *s, size_t from, size_t end) {
-  while (from < end && !is_hit(s, from)) {
-    from++;
+  while (from < end) {
+    const uint64_t word = bits_word(s->hits.values, from - s->base, end - from);
+    if (word != 0) {
+      return from + (size_t)__builtin_ctzll(word);
+    }
+    from += 64;
   }
-  return from;
+  return end;
 }
 
 /* ---- array_has ---- */

@@ -332,29 +332,25 @@ static bool takes(const type *to, const type *from) {
 /* The common type of the items and lists among the arguments. */
 static glv_status join_items(function_binding *b, const char *roles, const type **ret,
                              glv_error *err) {
-  const type *joined = NULL;
+  const type *joined = type_simple(TYPE_NULL);
   for (size_t i = 0; i < b->count; i++) {
     const type *t = b->arguments[i].type;
+    if (roles[i] != 'a' && roles[i] != 'e') {
+      continue;
+    }
     if (roles[i] == 'a' && t->kind != TYPE_NULL) {
       if (!type_is_list(t->kind)) {
         return bind_refuse(b, i, "List", err);
       }
       t = list_item(t);
     }
-    if (roles[i] != 'a' && roles[i] != 'e') {
-      continue;
-    }
-    if (joined != NULL) {
-      const type *before = joined;
-      TRY(coerce_union(b->arena, t, before, &joined, err));
-      if (joined == NULL) {
-        return FAIL(err, GLV_E_SQL_PLAN,
-                    "Failed to coerce arguments to satisfy a call to '%.*s' function: items of "
-                    "type %s and %s have no common type",
-                    STR_ARG(b->name), TYPE_TEXT(before), TYPE_TEXT(t));
-      }
-    } else {
-      joined = t;
+    const type *before = joined;
+    TRY(coerce_union(b->arena, t, before, &joined, err));
+    if (joined == NULL) {
+      return FAIL(err, GLV_E_SQL_PLAN,
+                  "Failed to coerce arguments to satisfy a call to '%.*s' function: items of type "
+                  "%s and %s have no common type",
+                  STR_ARG(b->name), TYPE_TEXT(before), TYPE_TEXT(t));
     }
   }
   *ret = joined;
