@@ -166,7 +166,7 @@ static bool correlation(const struct plain_sums *s, double *ret) {
   const double mean_x = s->x / count;
   const double scale = sqrt((s->yy - s->y * mean_y) * (s->xx - s->x * mean_x));
   if (isnan(s->y) && isnan(s->x)) {
-    *ret = NAN;
+    *ret = (double)NAN;
     return true;
   }
   *ret = (s->xy - s->y * mean_x) / scale;

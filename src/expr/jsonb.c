@@ -204,13 +204,13 @@ bool jsonb_number_of(const jsonb *v, jsonb_number *ret) {
     ret->kind = JSONB_UINT64;
     return true;
   case JSONB_NUMBER_NAN:
-    ret->f = NAN;
+    ret->f = (double)NAN;
     return true;
   case JSONB_NUMBER_INFINITY:
-    ret->f = INFINITY;
+    ret->f = (double)INFINITY;
     return true;
   case JSONB_NUMBER_MINUS_INFINITY:
-    ret->f = -INFINITY;
+    ret->f = -(double)INFINITY;
     return true;
   case JSONB_NUMBER_INT:
     ret->kind = JSONB_INT64;

@@ -269,10 +269,10 @@ static glv_status parse_hex(parser *p, bool is_negative, tree *ret, glv_error *e
 /* infinity and nan behind the sign, which nan does not have when it is a minus. */
 static glv_status parse_special(parser *p, bool is_negative, tree *ret, glv_error *err) {
   if (accept(p, STR("infinity"))) {
-    return put_double(p, is_negative ? -INFINITY : INFINITY, ret, err);
+    return put_double(p, is_negative ? -(double)INFINITY : (double)INFINITY, ret, err);
   }
   if (!is_negative && accept(p, STR("nan"))) {
-    return put_double(p, NAN, ret, err);
+    return put_double(p, (double)NAN, ret, err);
   }
   return fail(p, "invalid number", err);
 }

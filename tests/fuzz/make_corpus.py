@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the seeds of the fuzz targets expr_parse and view_definition from the recorded SQL cases.
+"""Write the seeds of the fuzz targets expr_parse, expr_eval, json_value and view_definition from the recorded SQL cases.
 
 make_corpus.py CASES: CASES is the folder that holds sql/cases.jsonl and sql/canon_cases.jsonl.
 """
@@ -37,6 +37,18 @@ views = [b"4" + t.encode() for t in texts] + [b"1" + c["sql"].encode() for c in 
 queries = [b"3SELECT a, \"b\"*2, c AS d FROM n.t WHERE x > 1 ORDER BY a DESC NULLS LAST, b LIMIT 5 OFFSET 2",
            b"3SELECT count(*) AS n FROM t"]
 write("expr_parse", queries + views[::4] + expressions)
+
+plain = [c for c in lines("cases.jsonl") if c["mode"] != "group"]
+write("expr_eval", [{"project": b"0", "filter": b"1"}[c["mode"]] + c["expr"].encode() for c in plain], 400)
+
+documents = [b'{"a":1,"b":[1,2.5,{"c":"x"}],"d":null,"e":true}', b"[[1],[2,[3]],-300,70000,18446744073709551615]",
+             b"{'k':.5,n:[,1,],h:0x1F,\xc3\xa9:\"\\u00e9\\ud83d\\ude00\"}", b'"text"', b"NaN", b"",
+             bytes.fromhex("400000021000000110000001500000042000000161624000000000"),
+             bytes.fromhex("8000000420000009200000032000000210000001603ff800000000000050012c40ff78"),
+             bytes.fromhex("2000000020000012707fffffffffffffffffffffffffffffff02")]
+paths = [b"$", b"$.b[*]", b"a.b", b"$.**{1 to last}", b"$[0, last - 1, 1 to 2]", b'$.b[*]?(@.c == "x" || @ > 1)',
+         b'($.a == 1) && exists($."d")', b"$.e != null", b'$["a"]', b'$.b[*]?(@.c starts with "x").c']
+write("json_value", [bytes([len(p)]) + p + d for p in paths for d in documents])
 
 stored = [definition(format=2 if " GROUP BY " in t else 1, kind="query", query=t) for t in texts]
 selects = [definition(kind="select", source_table="t", inputs=["x"], filter="x > 1", limit=i,
