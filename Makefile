@@ -30,10 +30,11 @@ test: bootstrap-tests
 nightly: bootstrap-tests
 	@scripts/nightly
 
-# Glaive and LanceDB in turn, in one run; bench/RESULTS.md holds recorded results.
+# Glaive and LanceDB in turn, in one run, then Glaive and DataFusion; bench/RESULTS.md holds recorded results.
 bench: bootstrap-tests all
 	cmake --build --preset release -j $(JOBS) --target glaive_bench
 	@.cache/venv/bin/python bench/run.py --markdown
+	@.cache/venvdf/bin/python bench/expressions.py --markdown
 
 install: all
 	cmake --install build/release $(if $(PREFIX),--prefix $(PREFIX))

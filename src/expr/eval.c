@@ -3,6 +3,10 @@
  *
  * Chains of left operands are evaluated in a loop from the left-most up, so their length needs no
  * stack. A strict operation over scalars gives a scalar. Nothing is evaluated for no rows.
+ *
+ * A node with several parents (plan_share.c) is evaluated once: its value is kept until the end,
+ * for the selection of the whole evaluation only. Below a lazy branch, which sees other rows,
+ * nothing is kept or taken.
  */
 #include "expr/cast.h"
 #include "expr/eval_private.h"
@@ -155,8 +159,21 @@ static glv_status eval_first(const eval *v, const node *n, operand *ret, glv_err
   }
 }
 
+static bool is_kept(const eval *v, const node *n) { return v->memo != NULL && n->memo != 0; }
+
+/* The left-most node of a chain, or one before it that is kept. */
+static const node *chain_start(const eval *v, const node *n, size_t *ret_steps) {
+  *ret_steps = 0;
+  do {
+    n = n->child[0];
+    ++*ret_steps;
+  } while (n->spine != 0 && !is_kept(v, n));
+  return n;
+}
+
 static glv_status eval_chain(const eval *v, const node *n, operand *ret, glv_error *err) {
-  const size_t count = n->spine;
+  size_t count = 0;
+  const node *first = chain_start(v, n, &count);
   const node **steps = ARENA_ARRAY(v->scratch, const node *, count);
   if (steps == NULL) {
     return error_nomem(err, count * sizeof *steps);
@@ -166,7 +183,7 @@ static glv_status eval_chain(const eval *v, const node *n, operand *ret, glv_err
     n = n->child[0];
   }
   CLEANUP(operand_dispose) operand left = {0};
-  TRY(eval_first(v, n, &left, err));
+  TRY(is_kept(v, first) ? eval_node(v, first, &left, err) : eval_first(v, first, &left, err));
   for (size_t i = 0; i < count; i++) {
     operand next = {0};
     TRY(eval_step(v, steps[i], &left, &next, err));
@@ -177,12 +194,41 @@ static glv_status eval_chain(const eval *v, const node *n, operand *ret, glv_err
   return GLV_OK;
 }
 
+static glv_status eval_new(const eval *v, const node *n, operand *ret, glv_error *err) {
+  return n->spine == 0 ? eval_first(v, n, ret, err) : eval_chain(v, n, ret, err);
+}
+
 glv_status eval_node(const eval *v, const node *n, operand *ret, glv_error *err) {
   if (v->rows.count == 0) {
     ret->is_scalar = false;
     return array_new_null(v->env, n->type, 0, &ret->a, err);
   }
-  return n->spine == 0 ? eval_first(v, n, ret, err) : eval_chain(v, n, ret, err);
+  if (!is_kept(v, n)) {
+    return eval_new(v, n, ret, err);
+  }
+  operand *kept = &v->memo[n->memo - 1];
+  if (kept->a.type == NULL) {
+    TRY(eval_new(v, n, kept, err));
+  }
+  *ret = (operand){array_ref(&kept->a), kept->is_scalar};
+  return GLV_OK;
+}
+
+glv_status eval_memo_init(eval *v, glv_error *err) {
+  const size_t count = v->plan->shared_count;
+  if (count > 0) {
+    v->memo = ARENA_ARRAY(v->scratch, operand, count);
+    if (v->memo == NULL) {
+      return error_nomem(err, count * sizeof *v->memo);
+    }
+  }
+  return GLV_OK;
+}
+
+void eval_memo_dispose(eval *v) {
+  for (size_t i = 0; v->memo != NULL && i < v->plan->shared_count; i++) {
+    operand_dispose(&v->memo[i]);
+  }
 }
 
 glv_status eval_at(const eval *v, const node *n, const uint32_t *positions, size_t count,
@@ -190,6 +236,7 @@ glv_status eval_at(const eval *v, const node *n, const uint32_t *positions, size
   eval inner = *v;
   inner.rows.count = count;
   if (count < v->rows.count) {
+    inner.memo = NULL;
     uint32_t *rows = NULL;
     if (v->rows.rows != NULL) {
       rows = ARENA_ARRAY(v->scratch, uint32_t, count);
@@ -236,7 +283,9 @@ glv_status eval_constant(const expr *e, const node *n, array *ret, glv_error *er
 glv_status expr_eval(const expr *e, const batch *b, selection rows, array *ret, glv_error *err) {
   CLEANUP(arena_dispose) arena scratch;
   arena_init(&scratch, e->env);
-  const eval v = {.plan = e, .env = e->env, .b = b, .rows = rows, .scratch = &scratch};
+  CLEANUP(eval_memo_dispose)
+  eval v = {.plan = e, .env = e->env, .b = b, .rows = rows, .scratch = &scratch};
+  TRY(eval_memo_init(&v, err));
   CLEANUP(operand_dispose) operand o = {0};
   TRY(eval_node(&v, e->root, &o, err));
   return eval_expand(e->env, &o, rows.count, ret, err);

@@ -166,6 +166,7 @@ static glv_status filter_list(const eval *v, const node *n, struct survivors *s,
   CLEANUP(operand_dispose) operand o = {0};
   eval inner = *v;
   inner.rows = (selection){s->rows, s->count};
+  inner.memo = NULL;
   TRY(eval_node(&inner, n, &o, err));
   size_t kept = 0;
   for (size_t i = 0; i < s->count; i++) {
@@ -214,7 +215,9 @@ glv_status expr_select(const expr *e, const batch *b, selection rows, uint32_t *
                        size_t *ret_count, glv_error *err) {
   CLEANUP(arena_dispose) arena scratch;
   arena_init(&scratch, e->env);
-  const eval v = {.plan = e, .env = e->env, .b = b, .rows = rows, .scratch = &scratch};
+  CLEANUP(eval_memo_dispose)
+  eval v = {.plan = e, .env = e->env, .b = b, .rows = rows, .scratch = &scratch};
+  TRY(eval_memo_init(&v, err));
   if (e->root->type->kind != TYPE_BOOL) {
     return FAIL(err, GLV_E_INTERNAL, "a selection by an expression of type %s",
                 TYPE_TEXT(e->root->type));

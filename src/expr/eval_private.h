@@ -17,6 +17,7 @@ typedef struct eval {
   const batch *b; /* NULL: an expression without columns */
   selection rows;
   arena *scratch; /* for this call of expr_eval or expr_select */
+  operand *memo;  /* values of shared nodes for exactly these rows, empty until needed; or NULL */
 } eval;
 
 void operand_dispose(operand *o); /* usable with CLEANUP */
@@ -28,6 +29,9 @@ static inline operand operand_move(operand *from) {
 }
 
 /* eval.c */
+/** A memo for the whole of an evaluation, in its scratch memory. Errors: GLV_E_NOMEM. */
+glv_status eval_memo_init(eval *v, glv_error *err);
+void eval_memo_dispose(eval *v); /* usable with CLEANUP */
 glv_status eval_node(const eval *v, const node *n, operand *ret, glv_error *err);
 /** As eval_node, for the rows at `count` positions of v's selection, ascending. */
 glv_status eval_at(const eval *v, const node *n, const uint32_t *positions, size_t count,

@@ -214,7 +214,8 @@ static glv_status plan_whole(planner *p, glv_error *err) {
   }
   e->nullable = e->root->kind != NODE_COLUMN || !e->root->is_path ||
                 e->schema->fields[e->root->index].nullable;
-  return plan_collect(p, &e->root, 1, err);
+  TRY(plan_collect(p, &e->root, 1, err));
+  return plan_share(p, &e->root, err);
 }
 
 static glv_status plan_any(glv_env *env, str text, const expr_scope *scope, unsigned flags,

@@ -56,6 +56,8 @@ typedef struct node {
   bool is_volatile; /* differs from row to row and from run to run */
   bool is_path;     /* a column or struct path as written (section 8) */
   bool nullable;    /* may give a null */
+  uint32_t parents; /* nodes that it is a child of, once equal nodes are shared */
+  uint32_t memo;    /* 1 + its place in the memo of an evaluation; 0 = it is not kept there */
   uint32_t spine;   /* steps to the left-most operand: 0 when kind is not an "L" kind */
   const type *type;
   size_t index;
@@ -78,6 +80,7 @@ struct expr {
   arena arena; /* nodes, types, texts */
   const schema *schema;
   const node *root;
+  size_t shared_count; /* nodes with a place in the memo */
   owned *owned;
   int64_t now_ns;
   bool nullable;
@@ -172,6 +175,15 @@ glv_status plan_cast(planner *p, const node *n, const type *t, bool is_try, cons
                      glv_error *err);
 static inline bool node_is_constant(const node *n) { return n->kind == NODE_CONSTANT; }
 bool node_is_null(const node *n); /* a constant null */
+
+/* plan_share.c */
+/** Equal sub-trees of *root become one node each; those that are worth it get a place in the memo.
+ * Errors: GLV_E_NOMEM. */
+glv_status plan_share(planner *p, const node **root, glv_error *err);
+
+/* plan_rebase.c */
+/** Equality of everything but the children. */
+bool node_head_equal(const node *a, const node *b);
 
 /* plan_temporal.c */
 /** 9.5: arithmetic of dates, times, durations and intervals. *ret stays NULL when neither side is

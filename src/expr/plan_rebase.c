@@ -15,8 +15,7 @@ static bool calls_equal(const function_binding *a, const function_binding *b) {
          (a != NULL && b != NULL && a->function == b->function && type_equal(a->result, b->result));
 }
 
-/* Everything but the children. */
-static bool heads_equal(const node *a, const node *b) {
+bool node_head_equal(const node *a, const node *b) {
   return a->kind == b->kind && a->op == b->op && a->negated == b->negated &&
          a->has_operand == b->has_operand && a->index == b->index &&
          a->child_count == b->child_count && type_equal(a->type, b->type) &&
@@ -29,7 +28,7 @@ bool node_equal(const node *a, const node *b) {
     if (a == b) {
       return true;
     }
-    if (!heads_equal(a, b)) {
+    if (!node_head_equal(a, b)) {
       return false;
     }
     for (size_t i = 1; i < a->child_count; i++) {
