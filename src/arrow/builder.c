@@ -17,7 +17,7 @@ void builder_dispose(builder *b) {
   buffer_unref(b->validity);
   buffer_unref(b->values);
   buffer_unref(b->data);
-  builder_init(b, b->env, b->type);
+  *b = (builder){.env = b->env, .type = b->type, .offset_width = b->offset_width};
 }
 
 /* *at has room for `need` bytes; new bytes are zero when `zeroed`. */

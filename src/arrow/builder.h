@@ -22,7 +22,7 @@ typedef struct builder {
 
 /** t is borrowed and must outlive the array. */
 void builder_init(builder *b, glv_env *env, const type *t);
-void builder_dispose(builder *b); /* usable with CLEANUP */
+void builder_dispose(builder *b); /* usable with CLEANUP; a zeroed builder is fine */
 /** Make room for more values (and bytes of variable-width data). Errors of all: GLV_E_NOMEM,
  * GLV_E_LIMIT past 2^31-1 bytes. */
 glv_status builder_reserve(builder *b, size_t values, size_t bytes, glv_error *err);
