@@ -1,6 +1,6 @@
 /*
- * The recorded cases of the reference, as far as text is concerned: which texts parse, and the
- * canonical text of view definitions, byte for byte. The folder of the cases is named by the
+ * The recorded cases of the reference: which texts parse, the canonical text of view definitions,
+ * byte for byte, and which of these plan, with which types. The folder of the cases is named by the
  * environment variable GLAIVE_CASES; without it the tests are skipped.
  */
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "expr/ast.h"
 #include "expr/expr.h"
+#include "expr/group.h"
 #include "expr/select.h"
 #include "support/cmocka.h"
 #include "support/test_env.h"
@@ -216,10 +217,161 @@ static void test_canonical_texts(void **state) {
   for_each_case("canon_cases.jsonl", check_canonical);
 }
 
+/* ---- planned ---- */
+
+/* Columns of the table that the recorded definitions read; `c` is what UNNEST(tags) gives. */
+static schema *source_schema(test_env *t, bool is_unnested) {
+  static const type microseconds = {.kind = TYPE_TIMESTAMP, .unit = UNIT_MICRO};
+  arena a;
+  arena_init(&a, t->env);
+  const field n = {.name = "n", .type = type_simple(TYPE_INT64), .nullable = true};
+  const field meta[] = {{.name = "title", .type = type_simple(TYPE_UTF8), .nullable = true},
+                        {.name = "Sub", .type = type_struct(&a, &n, 1), .nullable = true}};
+  const field item = {.name = "item", .type = type_simple(TYPE_UTF8), .nullable = true};
+  const field fields[] = {
+      {.name = "id", .type = type_simple(TYPE_INT64), .nullable = true},
+      {.name = "x", .type = type_simple(TYPE_INT32), .nullable = true},
+      {.name = "y", .type = type_simple(TYPE_FLOAT64), .nullable = true},
+      {.name = "name", .type = type_simple(TYPE_UTF8), .nullable = true},
+      {.name = "Name", .type = type_simple(TYPE_UTF8), .nullable = true},
+      {.name = "when", .type = &microseconds, .nullable = true},
+      {.name = "dt", .type = type_simple(TYPE_DATE32), .nullable = true},
+      {.name = "b", .type = type_simple(TYPE_BOOL), .nullable = true},
+      is_unnested
+          ? (field){.name = "c", .type = type_simple(TYPE_UTF8), .nullable = true}
+          : (field){.name = "tags", .type = type_list(&a, TYPE_LIST, &item), .nullable = true},
+      {.name = "meta", .type = type_struct(&a, meta, 2), .nullable = true},
+      {.name = "sp ace", .type = type_simple(TYPE_INT32), .nullable = true},
+      {.name = "select", .type = type_simple(TYPE_INT32), .nullable = true},
+      {.name = "bin", .type = type_simple(TYPE_BINARY), .nullable = true}};
+  schema *s = NULL;
+  assert_int_equal(
+      schema_new(t->env, fields, sizeof fields / sizeof *fields, (metadata){0}, &s, NULL), GLV_OK);
+  arena_dispose(&a);
+  return s;
+}
+
+enum { VIEW_FLAGS = EXPR_DQUOTE_IDENTIFIER | EXPR_VIEW | EXPR_STRICT };
+
+/* Views of text are kept as text. */
+static const char *stored_type(const type *t, char *text, size_t size) {
+  return t->kind == TYPE_UTF8_VIEW ? "string" : type_text(t, text, size);
+}
+
+static void check_planned_expression(fixture *f, size_t line, const json *c) {
+  const str text = member(c, "sql");
+  const bool is_filter = str_is(member(c, "kind"), "where");
+  const bool is_refused = member(c, "error").size != 0;
+  schema *s = source_schema(&f->t, false);
+  const expr_scope scope = {s, SIZE_MAX};
+  expr *e = NULL;
+  glv_error err = {0};
+  const glv_status status = (is_filter ? expr_plan_filter : expr_plan_value)(f->t.env, text, &scope,
+                                                                             VIEW_FLAGS, &e, &err);
+  char name[TYPE_TEXT_SIZE];
+  if ((status == GLV_OK) == is_refused) {
+    report(f, line, text, is_refused ? "plans" : err.message);
+  } else if (!is_refused && !is_filter &&
+             !str_is(member(c, "type"), stored_type(expr_type(e), name, sizeof name))) {
+    report(f, line, text, name);
+  }
+  expr_free(e);
+  schema_unref(s);
+}
+
+static glv_status plan_groups(fixture *f, const select_statement *s, const expr_scope *scope,
+                              glv_error *err) {
+  group_item items[16];
+  group_plan *plan = NULL;
+  assert_true(s->item_count <= 16);
+  for (size_t i = 0; i < s->item_count; i++) {
+    items[i] = (group_item){s->items[i].output, s->items[i].expression};
+  }
+  const group_query q = {.items = items,
+                         .item_count = s->item_count,
+                         .keys = s->groups,
+                         .key_count = s->group_count,
+                         .row_id = SIZE_MAX};
+  const glv_status status = group_plan_new(f->t.env, scope, &q, VIEW_FLAGS, &plan, err);
+  group_plan_free(plan);
+  return status;
+}
+
+static glv_status plan_items(fixture *f, const select_statement *s, const expr_scope *scope,
+                             glv_error *err) {
+  for (size_t i = 0; i < s->item_count; i++) {
+    expr *e = NULL;
+    TRY(expr_plan_value(f->t.env, s->items[i].expression, scope, VIEW_FLAGS, &e, err));
+    expr_free(e);
+  }
+  return GLV_OK;
+}
+
+static glv_status plan_statement(fixture *f, const select_statement *s, glv_error *err) {
+  schema *source = source_schema(&f->t, s->has_unnest);
+  const expr_scope scope = {source, SIZE_MAX};
+  glv_status status =
+      s->is_grouped ? plan_groups(f, s, &scope, err) : plan_items(f, s, &scope, err);
+  if (status == GLV_OK && s->filter.size != 0) {
+    expr *e = NULL;
+    status = expr_plan_filter(f->t.env, s->filter, &scope, VIEW_FLAGS, &e, err);
+    expr_free(e);
+  }
+  schema_unref(source);
+  return status;
+}
+
+/* What the module of views refuses, and its tests cover: names of outputs and tables, limits, and
+ * what stands behind FROM. */
+static bool is_refused_by_views(str error) {
+  static const char *const phrases[] = {
+      "already exists",      "is reserved",          "exceeds the maximum", "was not found",
+      "Namespace not found", "together with UNNEST", "in FROM position"};
+  for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
+    if (error.size != 0 && contains(error.data, str_of(phrases[i]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void check_planned_query(fixture *f, size_t line, const json *c) {
+  const str text = member(c, "sql");
+  const bool is_accepted = js_bool(js_member(c, "accepted"));
+  if (is_refused_by_views(member(c, "error"))) {
+    return;
+  }
+  arena a;
+  arena_init(&a, f->t.env);
+  select_statement s;
+  glv_error err = {0};
+  glv_status status = select_parse_view(&a, text, &s, &err);
+  status = status == GLV_OK ? plan_statement(f, &s, &err) : status;
+  if ((status == GLV_OK) != is_accepted) {
+    report(f, line, text, is_accepted ? err.message : "plans");
+  }
+  arena_dispose(&a);
+}
+
+static void check_planned(fixture *f, size_t line, const json *c) {
+  f->cases++;
+  if (str_is(member(c, "kind"), "query")) {
+    check_planned_query(f, line, c);
+  } else {
+    check_planned_expression(f, line, c);
+  }
+}
+
+static void test_planned_views(void **state) {
+  (void)state;
+  for_each_case("canon_cases.jsonl", check_planned);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_parse_classes),
       cmocka_unit_test(test_canonical_texts),
+      cmocka_unit_test(test_planned_views),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
