@@ -151,6 +151,17 @@ static void columns_dispose(struct columns *c) {
   }
 }
 
+/* One value of n for each row. Its types are those of the plan: the batch, whose types the children
+ * of nested values have, goes long before what is kept of it. */
+static glv_status evaluate_one(const eval *v, const node *n, const uint32_t *positions, size_t rows,
+                               array *ret, glv_error *err) {
+  CLEANUP(operand_dispose) operand o = {0};
+  CLEANUP(array_unref) array a = {0};
+  TRY(positions == NULL ? eval_node(v, n, &o, err) : eval_at(v, n, positions, rows, &o, err));
+  TRY(eval_expand(v->env, &o, rows, &a, err));
+  return array_retype(v->env, &a, n->type, ret, err);
+}
+
 /* Evaluate nodes for the rows at some positions (NULL = all `rows`) of the batch's selection. */
 static glv_status evaluate(const eval *v, const node *const *nodes, size_t count,
                            const uint32_t *positions, size_t rows, struct columns *ret,
@@ -160,10 +171,7 @@ static glv_status evaluate(const eval *v, const node *const *nodes, size_t count
     return error_nomem(err, count * sizeof *ret->items);
   }
   for (size_t i = 0; i < count; i++) {
-    CLEANUP(operand_dispose) operand o = {0};
-    TRY(positions == NULL ? eval_node(v, nodes[i], &o, err)
-                          : eval_at(v, nodes[i], positions, rows, &o, err));
-    TRY(eval_expand(v->env, &o, rows, &ret->items[i], err));
+    TRY(evaluate_one(v, nodes[i], positions, rows, &ret->items[i], err));
     ret->count = i + 1;
   }
   return GLV_OK;

@@ -275,6 +275,60 @@ static void test_row_ids(void **state) {
   sql_close(&f);
 }
 
+/* ---- the types of a batch go with it ---- */
+
+static void feed_lists(sql_fixture *f, group_run *run, const field *column) {
+  schema *s = NULL;
+  assert_int_equal(schema_new(f->env, column, 1, (metadata){0}, &s, NULL), GLV_OK);
+  expr *e = NULL;
+  array lists = {0};
+  assert_int_equal(sql_plan(f, "make_array(i32, z)", 0, &e, NULL), GLV_OK);
+  assert_int_equal(expr_eval(e, &f->b, (selection){NULL, f->b.length}, &lists, NULL), GLV_OK);
+  batch b = {0};
+  assert_int_equal(batch_new(f->env, s, lists.length, 1, &b, NULL), GLV_OK);
+  assert_int_equal(array_retype(f->env, &lists, s->fields[0].type, &b.columns[0], NULL), GLV_OK);
+  assert_int_equal(group_feed(run, &b, (selection){NULL, lists.length}, NULL), GLV_OK);
+  batch_dispose(&b);
+  array_unref(&lists);
+  expr_free(e);
+  schema_unref(s);
+}
+
+static void test_types_of_batches(void **state) {
+  (void)state;
+  sql_fixture f;
+  sql_open(&f, 50, 37);
+  arena a;
+  arena_init(&a, f.env);
+  const field item = {.name = "item", .type = type_simple(TYPE_INT32), .nullable = true};
+  const field column = {.name = "li", .type = type_list(&a, TYPE_LIST, &item), .nullable = true};
+  schema *s = NULL;
+  assert_int_equal(schema_new(f.env, &column, 1, (metadata){0}, &s, NULL), GLV_OK);
+  static const char *const items[] = {"li", "first_value(li)", "max(li)", "array_agg(li)"};
+  group_item room[4];
+  const str key = STR("li");
+  const group_query q = query_of(items, 4, room, &key, 1);
+  const expr_scope scope = {s, SIZE_MAX};
+  group_plan *plan = NULL;
+  group_run *run = NULL;
+  assert_int_equal(group_plan_new(f.env, &scope, &q, 0, &plan, NULL), GLV_OK);
+  schema_unref(s);
+  assert_int_equal(group_run_new(plan, &run, NULL), GLV_OK);
+  feed_lists(&f, run, &column);
+  feed_lists(&f, run, &column);
+  arena_dispose(&a);
+  batch got = {0};
+  bool end = false;
+  assert_int_equal(group_next(run, &got, &end, NULL), GLV_OK);
+  group_run_free(run);
+  group_plan_free(plan);
+  assert_true(type_equal(got.columns[0].children[0].type, type_simple(TYPE_INT32)));
+  assert_true(array_equal(&got.columns[0], &got.columns[1]));
+  assert_true(array_equal(&got.columns[0], &got.columns[2]));
+  batch_dispose(&got);
+  sql_close(&f);
+}
+
 /* ---- no rows ---- */
 
 static void test_no_rows(void **state) {
@@ -439,11 +493,17 @@ static void test_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sums),      cmocka_unit_test(test_batches),
-      cmocka_unit_test(test_keys),      cmocka_unit_test(test_aliases_and_positions),
-      cmocka_unit_test(test_row_ids),   cmocka_unit_test(test_no_rows),
-      cmocka_unit_test(test_refusals),  cmocka_unit_test(test_views),
-      cmocka_unit_test(test_columns),   cmocka_unit_test(test_long_item),
+      cmocka_unit_test(test_sums),
+      cmocka_unit_test(test_batches),
+      cmocka_unit_test(test_keys),
+      cmocka_unit_test(test_aliases_and_positions),
+      cmocka_unit_test(test_types_of_batches),
+      cmocka_unit_test(test_row_ids),
+      cmocka_unit_test(test_no_rows),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_views),
+      cmocka_unit_test(test_columns),
+      cmocka_unit_test(test_long_item),
       cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
