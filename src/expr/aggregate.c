@@ -57,11 +57,10 @@ static const aggregate_function functions[] = {
     {"regr_syy", REGRESSION, STATISTIC_SYY, 2, 2, 0},
     {"regr_sxy", REGRESSION, STATISTIC_SXY, 2, 2, 0},
     {"grouping", AGGREGATE_GROUPING, STATISTIC_NONE, 1, ANY_COUNT, 0},
-    /* The approximate ones are exact here. */
+    /* exact here */
     {"approx_distinct", AGGREGATE_COUNT, STATISTIC_NONE, 1, 1, AGGREGATE_APPROXIMATE},
-    {"approx_median", AGGREGATE_PERCENTILE, STATISTIC_NONE, 1, 1, AGGREGATE_APPROXIMATE},
-    {"approx_percentile_cont", AGGREGATE_PERCENTILE, STATISTIC_NONE, 2, 3,
-     AGGREGATE_WITHIN_GROUP | AGGREGATE_APPROXIMATE},
+    {"approx_median", AGGREGATE_DIGEST, STATISTIC_NONE, 1, 1, 0},
+    {"approx_percentile_cont", AGGREGATE_DIGEST, STATISTIC_NONE, 2, 3, AGGREGATE_WITHIN_GROUP},
 };
 
 const aggregate_function *aggregate_find(str name) {
@@ -230,10 +229,25 @@ static glv_status bind_median(planner *p, aggregate *a, glv_error *err) {
   return bind_double(p, a, 0, err);
 }
 
+/* The most centroids of a digest: the third argument, or 100. */
+static glv_status bind_centroids(aggregate *a, glv_error *err) {
+  const node *n = a->arg_count > 2 ? a->args[2] : NULL;
+  a->n = 100;
+  if (n == NULL) {
+    return GLV_OK;
+  }
+  const bool is_number = node_is_constant(n) && !node_is_null(n) && n->type->kind == TYPE_INT64;
+  a->n = is_number ? ARRAY_VALUES(n->constant, int64_t)[0] : 0;
+  return a->n > 0 ? GLV_OK
+                  : FAIL(err, GLV_E_SQL_PLAN,
+                         "the third argument of '%s' is a number of centroids above 0", a->name);
+}
+
 /* The value keeps a float type; the fraction is constant. */
 static glv_status bind_percentile(planner *p, aggregate *a, glv_error *err) {
   const type *t = value_type(a, 0);
   a->fraction = 0.5;
+  TRY(bind_centroids(a, err));
   if (a->arg_count > 1) {
     TRY(bind_double(p, a, 1, err));
     const node *fraction = a->args[1];
@@ -310,6 +324,7 @@ static glv_status bind_types(planner *p, aggregate *a, glv_error *err) {
   case AGGREGATE_MEDIAN:
     return bind_median(p, a, err);
   case AGGREGATE_PERCENTILE:
+  case AGGREGATE_DIGEST:
     return bind_percentile(p, a, err);
   case AGGREGATE_VARIANCE:
   case AGGREGATE_REGRESSION:
@@ -374,6 +389,8 @@ glv_status accumulator_new(glv_env *env, const aggregate *plan, accumulator *ret
   case AGGREGATE_MEDIAN:
   case AGGREGATE_PERCENTILE:
     return accumulator_collect(ret, err);
+  case AGGREGATE_DIGEST:
+    return accumulator_digest(ret, err);
   case AGGREGATE_VARIANCE:
   case AGGREGATE_REGRESSION:
   case AGGREGATE_CORRELATION:

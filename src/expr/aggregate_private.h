@@ -27,6 +27,7 @@ enum aggregate_kind {
   AGGREGATE_BIT_XOR,
   AGGREGATE_MEDIAN,
   AGGREGATE_PERCENTILE,
+  AGGREGATE_DIGEST,   /* a percentile, approximately */
   AGGREGATE_VARIANCE, /* this and the following: `statistic` tells which */
   AGGREGATE_REGRESSION,
   AGGREGATE_CORRELATION,
@@ -86,7 +87,7 @@ typedef struct aggregate {
   bool *nulls_first;
   size_t order_count;
   const type *result;
-  int64_t n;       /* nth_value */
+  int64_t n;       /* nth_value; AGGREGATE_DIGEST: the most centroids */
   double fraction; /* percentile_cont */
   str separator;   /* string_agg */
   const char
@@ -129,6 +130,7 @@ glv_status accumulator_count(accumulator *ret, glv_error *err);   /* aggregate_c
 glv_status accumulator_sum(accumulator *ret, glv_error *err);     /* aggregate_sum.c */
 glv_status accumulator_extreme(accumulator *ret, glv_error *err); /* aggregate_extreme.c */
 glv_status accumulator_pick(accumulator *ret, glv_error *err);    /* aggregate_pick.c */
+glv_status accumulator_digest(accumulator *ret, glv_error *err);  /* aggregate_digest.c */
 glv_status accumulator_collect(accumulator *ret, glv_error *err); /* aggregate_collect.c */
 glv_status accumulator_moments(accumulator *ret, glv_error *err); /* aggregate_moments.c */
 

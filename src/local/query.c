@@ -206,8 +206,9 @@ static glv_status sorted(const select_statement *s, arena *a, batch_reader *r, s
   CLEANUP(batch_dispose) batch result = {0};
   TRY(batch_new(env, kept, count, outputs, &result, err));
   for (size_t c = 0; c < outputs; c++) {
-    TRY(array_take(env, &all.columns[c], rows + first, count, &result.columns[c], err));
-    result.columns[c].type = kept->fields[c].type;
+    CLEANUP(array_unref) array taken = {0};
+    TRY(array_take(env, &all.columns[c], rows + first, count, &taken, err));
+    TRY(array_retype(env, &taken, kept->fields[c].type, &result.columns[c], err));
   }
   return batch_reader_of(env, kept, &result, 1, ret, err);
 }
