@@ -6,6 +6,8 @@
  * rows are put in the order of the groups (which keeps the order within each) and sorted by the
  * keys.
  */
+#include <stdlib.h>
+
 #include "arrow/builder.h"
 #include "expr/aggregate_private.h"
 
@@ -168,10 +170,69 @@ static glv_status sort_keys(accumulator *a, const struct gathered *g, sort_key *
   return GLV_OK;
 }
 
+/* A float as an integer of the same order, and its row. */
+struct ranked {
+  int64_t key;
+  uint32_t row;
+};
+
+static int compare_ranked(const void *a, const void *b) {
+  const int64_t l = ((const struct ranked *)a)->key;
+  const int64_t r = ((const struct ranked *)b)->key;
+  return (l > r) - (l < r);
+}
+
+static bool has_ranks(const aggregate *plan, const array *values) {
+  return is_quantile(plan) &&
+         (values->type->kind == TYPE_FLOAT32 || values->type->kind == TYPE_FLOAT64);
+}
+
+static void rank_group(const array *values, uint32_t *rows, struct ranked *room, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    int64_t key = 0;
+    if (values->type->kind == TYPE_FLOAT64) {
+      key = ARRAY_VALUES(values, int64_t)[rows[i]];
+      key ^= (key >> 63) & INT64_MAX;
+    } else {
+      key = ARRAY_VALUES(values, int32_t)[rows[i]];
+      key ^= (key >> 63) & INT32_MAX;
+    }
+    room[i] = (struct ranked){key, rows[i]};
+  }
+  if (count > 1) {
+    qsort(room, count, sizeof *room, compare_ranked);
+  }
+  for (size_t i = 0; i < count; i++) {
+    rows[i] = room[i].row;
+  }
+}
+
+/* The rows of floats in the order of their values; many times faster than by general keys. */
+static glv_status rank_groups(accumulator *a, size_t groups, struct gathered *g, glv_error *err) {
+  size_t most = 0;
+  for (size_t i = 0; i < groups; i++) {
+    most = size_max(most, g->ends[i] - (i == 0 ? 0 : g->ends[i - 1]));
+  }
+  struct ranked *room = mem_alloc(a->env, most * sizeof *room);
+  if (room == NULL) {
+    return error_nomem(err, most * sizeof *room);
+  }
+  size_t begin = 0;
+  for (size_t i = 0; i < groups; i++) {
+    rank_group(&g->columns[0], g->rows + begin, room, g->ends[i] - begin);
+    begin = g->ends[i];
+  }
+  mem_free(a->env, room);
+  return GLV_OK;
+}
+
 static glv_status sort_groups(accumulator *a, const struct collection *s, size_t groups,
                               struct gathered *g, glv_error *err) {
   sort_key *keys = NULL;
   size_t count = 0;
+  if (has_ranks(a->plan, &g->columns[0])) {
+    return rank_groups(a, groups, g, err);
+  }
   TRY(sort_keys(a, g, &keys, &count, err));
   uint32_t *spare = mem_alloc(a->env, s->rows * sizeof *spare);
   size_t begin = 0;

@@ -88,6 +88,9 @@ static int compare_keys(const aggregate *plan, const struct picks *s, const accu
  * value there. */
 static int compare_extremes(const array *x, size_t i, const array *y, size_t j) {
   const type_kind kind = x->type->kind;
+  if (type_is_string(kind) || type_is_binary(kind)) {
+    return str_compare(array_str(x, i), array_str(y, j));
+  }
   if (kind != TYPE_LIST && kind != TYPE_LARGE_LIST && kind != TYPE_FIXED_SIZE_LIST) {
     return compare_values(x, i, y, j);
   }

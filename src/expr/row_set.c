@@ -34,10 +34,12 @@ void row_set_dispose(row_set *s) {
   mem_free(s->env, s->words);
   mem_free(s->env, s->bytes);
   mem_free(s->env, s->ends);
+  mem_free(s->env, s->hashes);
   s->slots = NULL;
   s->words = NULL;
   s->bytes = NULL;
   s->ends = NULL;
+  s->hashes = NULL;
 }
 
 /* ---- encoding ---- */
@@ -333,11 +335,7 @@ static uint64_t mix(uint64_t word) {
 static size_t row_begin(const row_set *s, size_t row) { return row == 0 ? 0 : s->ends[row - 1]; }
 
 static uint64_t row_hash(const row_set *s, size_t row) {
-  if (s->has_words) {
-    return mix(s->words[row]);
-  }
-  const size_t begin = row_begin(s, row);
-  return hash_bytes(s->bytes + begin, s->ends[row] - begin);
+  return s->has_words ? mix(s->words[row]) : s->hashes[row];
 }
 
 static uint64_t slot_of(uint64_t hash, size_t row) {
@@ -451,13 +449,19 @@ static glv_status add_words(row_set *s, const array *column, size_t rows, struct
   return status;
 }
 
-static glv_status keep_bytes(row_set *s, str row, glv_error *err) {
+/* Room for the rows of a batch, in case all of them are new. */
+static glv_status reserve_bytes(row_set *s, size_t rows, size_t bytes, glv_error *err) {
+  const size_t used = s->count == 0 ? 0 : s->ends[s->count - 1];
+  TRY(vec_reserve(s->env, &s->bytes, &s->byte_capacity, used + bytes, 1, err));
+  TRY(vec_reserve(s->env, &s->hashes, &s->hash_capacity, s->count + rows, sizeof *s->hashes, err));
+  return vec_reserve(s->env, &s->ends, &s->end_capacity, s->count + rows, sizeof *s->ends, err);
+}
+
+static void keep_bytes(row_set *s, str row, uint64_t hash) {
   const size_t begin = row_begin(s, s->count);
-  TRY(vec_reserve(s->env, &s->bytes, &s->byte_capacity, begin + row.size, 1, err));
-  TRY(vec_reserve(s->env, &s->ends, &s->end_capacity, s->count + 1, sizeof *s->ends, err));
   memcpy(s->bytes + begin, row.data, row.size);
   s->ends[s->count] = begin + row.size;
-  return GLV_OK;
+  s->hashes[s->count] = hash;
 }
 
 static glv_status add_bytes(row_set *s, struct adding *a, str row, size_t i, glv_error *err) {
@@ -467,14 +471,16 @@ static glv_status add_bytes(row_set *s, struct adding *a, str row, size_t i, glv
   size_t at = (size_t)hash & mask;
   for (; s->slots[at] != 0; at = (at + 1) & mask) {
     const size_t known = (uint32_t)s->slots[at] - 1;
+    if (s->slots[at] != slot_of(hash, known)) {
+      continue;
+    }
     const size_t begin = row_begin(s, known);
-    if (s->slots[at] == slot_of(hash, known) && s->ends[known] - begin == row.size &&
-        memcmp(s->bytes + begin, row.data, row.size) == 0) {
+    if (s->ends[known] - begin == row.size && memcmp(s->bytes + begin, row.data, row.size) == 0) {
       a->numbers[i] = (uint32_t)known;
       return GLV_OK;
     }
   }
-  TRY(keep_bytes(s, row, err));
+  keep_bytes(s, row, hash);
   s->slots[at] = slot_of(hash, s->count);
   note_new(s, a, i);
   return GLV_OK;
@@ -484,6 +490,9 @@ static glv_status add_encoded(row_set *s, const array *columns, size_t count, si
                               struct adding *a, glv_error *err) {
   struct encoded e = {0};
   glv_status status = encode(s->env, columns, count, rows, &e, err);
+  if (status == GLV_OK) {
+    status = reserve_bytes(s, rows, e.ends[rows - 1], err);
+  }
   size_t begin = 0;
   for (size_t i = 0; i < rows && status == GLV_OK; i++) {
     const str row = str_slice((const char *)e.bytes + begin, e.ends[i] - begin);

@@ -27,6 +27,8 @@ typedef struct row_set {
   size_t byte_capacity;
   size_t *ends; /* where row i ends in bytes */
   size_t end_capacity;
+  uint64_t *hashes; /* of the bytes of row i */
+  size_t hash_capacity;
 } row_set;
 
 /** @param columns of the types that row_set_add is given; only the types matter here. */

@@ -329,6 +329,35 @@ static void test_types_of_batches(void **state) {
   sql_close(&f);
 }
 
+/* ---- floats: NaN is one value, zeros are two ---- */
+
+static void test_float_keys(void **state) {
+  (void)state;
+  sql_fixture f;
+  sql_open(&f, 6, 1);
+  static const double values[] = {0.0, -0.0, (double)NAN, -(double)NAN, 1, 2};
+  buffer *b = NULL;
+  assert_int_equal(buffer_new(f.env, sizeof values, &b, NULL), GLV_OK);
+  memcpy(b->data, values, sizeof values);
+  array *column = &f.b.columns[schema_find(f.schema, STR("f64"))];
+  array_unref(column);
+  *column = (array){.type = type_simple(TYPE_FLOAT64), .length = 6, .values = b->data};
+  column->owners[1] = b;
+  static const char *const keys[] = {"f64", "nullif(f64, 7)"};
+  for (size_t i = 0; i < 2; i++) {
+    const char *items[] = {keys[i], "count(*)", "count(DISTINCT f64)"};
+    batch got = grouped(&f, items, 3, keys[i], 4);
+    assert_int_equal(got.length, 5);
+    batch_dispose(&got);
+  }
+  static const char *const distinct[] = {"count(DISTINCT f64)", "count(DISTINCT make_array(f64))"};
+  batch got = grouped(&f, distinct, 2, NULL, 4);
+  assert_int_equal(ARRAY_VALUES(&got.columns[0], int64_t)[0], 5);
+  assert_int_equal(ARRAY_VALUES(&got.columns[1], int64_t)[0], 5);
+  batch_dispose(&got);
+  sql_close(&f);
+}
+
 /* ---- no rows ---- */
 
 static void test_no_rows(void **state) {
@@ -374,6 +403,7 @@ static const struct {
     {"sum(z) IGNORE NULLS", "z", GLV_E_SQL_PLAN, "NULLS are not permitted"},
     {"sum(z) WITHIN GROUP (ORDER BY z)", "z", GLV_E_SQL_PLAN, "WITHIN GROUP is only"},
     {"percentile_cont(z, 1.5)", "z", GLV_E_SQL_PLAN, "between 0.0 and 1.0"},
+    {"approx_percentile_cont(z, 0.5, 0)", "z", GLV_E_SQL_PLAN, "centroids"},
     {"percentile_cont(z, i32)", "z", GLV_E_SQL_PLAN, "must be a literal"},
     {"sum(z) FILTER (WHERE z)", "z", GLV_E_SQL_PLAN, "FILTER of sum must be a boolean"},
     {"row_number() OVER ()", "z", GLV_E_SQL_PLAN, "Window functions"},
@@ -469,25 +499,33 @@ static void test_long_item(void **state) {
   sql_close(&f);
 }
 
+static void fail_memory(sql_fixture *f, const group_query *q) {
+  bool done = false;
+  for (uint64_t n = 1; !done; n += 1 + n / 50) {
+    batch got = {0};
+    glv_error err = {0};
+    alloc_fault_arm(&f->t.alloc, n, false);
+    const glv_status status = run_query(f, q, 15, &got, &err);
+    const bool fired = f->t.alloc.fired;
+    alloc_fault_arm(&f->t.alloc, 0, false);
+    batch_dispose(&got);
+    assert_true(status == GLV_OK || status == GLV_E_NOMEM);
+    done = status == GLV_OK && !fired;
+  }
+}
+
 static void test_no_memory(void **state) {
   (void)state;
   sql_fixture f;
   sql_open(&f, 40, 31);
   group_item room[32];
   const str keys[] = {STR("z"), STR("s")};
-  const group_query q = query_of(all_kinds, KIND_COUNT, room, keys, 2);
-  bool done = false;
-  for (uint64_t n = 1; !done; n += 1 + n / 50) {
-    batch got = {0};
-    glv_error err = {0};
-    alloc_fault_arm(&f.t.alloc, n, false);
-    const glv_status status = run_query(&f, &q, 15, &got, &err);
-    const bool fired = f.t.alloc.fired;
-    alloc_fault_arm(&f.t.alloc, 0, false);
-    batch_dispose(&got);
-    assert_true(status == GLV_OK || status == GLV_E_NOMEM);
-    done = status == GLV_OK && !fired;
-  }
+  const group_query all = query_of(all_kinds, KIND_COUNT, room, keys, 2);
+  fail_memory(&f, &all);
+  static const char *const digests[] = {"approx_median(f64)",
+                                        "approx_percentile_cont(i32, 0.9, 20)"};
+  const group_query few = query_of(digests, 2, room, keys, 1);
+  fail_memory(&f, &few);
   sql_close(&f);
 }
 
@@ -498,6 +536,7 @@ int main(void) {
       cmocka_unit_test(test_keys),
       cmocka_unit_test(test_aliases_and_positions),
       cmocka_unit_test(test_types_of_batches),
+      cmocka_unit_test(test_float_keys),
       cmocka_unit_test(test_row_ids),
       cmocka_unit_test(test_no_rows),
       cmocka_unit_test(test_refusals),
