@@ -300,8 +300,25 @@ static glv_status write_rows(cli *c, batch_reader *rows, const char *format,
   return out->is_json ? write_all(out->fd, out->path, end, strlen(end), &c->error) : GLV_OK;
 }
 
+/* Into a device or pipe, which must stay what it is. */
+static glv_status write_in_place(cli *c, batch_reader *rows, const char *format, const char *path) {
+  struct output_file out = {.fd = open(path, O_WRONLY | O_CLOEXEC), .path = path};
+  if (out.fd < 0) {
+    return io_failed("cannot open", path, &c->error);
+  }
+  const glv_status status = write_rows(c, rows, format, &out);
+  if (close(out.fd) != 0 && status == GLV_OK) {
+    return io_failed("cannot write", path, &c->error);
+  }
+  return status;
+}
+
 /* Write to a file beside the final one and rename it when it is complete. */
 static glv_status write_file(cli *c, batch_reader *rows, const char *format, const char *path) {
+  struct stat found;
+  if (stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
+    return write_in_place(c, rows, format, path);
+  }
   const char *part = arena_printf(&c->memory, "%s.part", path);
   if (part == NULL) {
     return error_nomem(&c->error, 0);

@@ -1,5 +1,6 @@
 """Names, one JSON document, and where the database is: the rules that scripts rely on."""
 import json
+import os
 
 import pytest
 
@@ -129,6 +130,20 @@ def test_grouped_queries_that_are_refused(run, sql, phrase):
     run("table", "import", "t", "-", "--format", "csv", stdin="k,x\na,1\n")
     got = run("query", sql)
     assert got.code == 1 and phrase in got.err, got.err
+
+
+def test_output_into_what_is_no_file(run, tmp_path):
+    """A device or pipe is written into, not replaced: not even by one who may."""
+    run("table", "import", "t", "-", "--format", "csv", stdin="k\n1\n")
+    (tmp_path / "null").symlink_to("/dev/null")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (tmp_path / "null", pipe):
+        assert run("query", "SELECT k FROM t", "--format", "csv", "-o", path).code == 0
+    assert os.read(reader, 100) == b"k\n1\n"
+    os.close(reader)
+    assert (tmp_path / "null").is_symlink() and pipe.is_fifo()
 
 
 def test_null_order_is_that_of_datafusion(run):
