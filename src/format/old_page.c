@@ -11,6 +11,7 @@
 /* ---- runs ---- */
 
 old_run old_run_next(const wanted *w, size_t at, uint64_t row_bits) {
+  row_bits = u64_max(row_bits, 1); /* an estimate from the file */
   const size_t most = (size_t)u64_max(8 * FETCH_BYTES / row_bits, 1);
   const size_t first = wanted_row(w, at);
   if (w->rows == NULL) {
@@ -50,6 +51,7 @@ static uint64_t row_bits(const old_encoding *e, uint64_t page_rows) {
   case OLD_STREAM:
     return e->bits;
   case OLD_ROWS:
+    return 8 * (e->where.size / u64_max(page_rows, 1)) + 1;
   case OLD_LIST:
   case OLD_HEADER:
   case OLD_NULLS:
@@ -243,8 +245,24 @@ static glv_status read_fixed(decoder *d, const old_encoding *e, const old_run *r
   return GLV_OK;
 }
 
-static glv_status read_run(decoder *d, const old_encoding *e, const old_run *r, sink *s,
-                           glv_error *err) {
+static glv_status read_packed(decoder *d, const old_encoding *e, uint64_t page_rows,
+                              const old_run *r, sink *s, glv_error *err) {
+  size_t width = 0;
+  uint64_t size = 0;
+  for (size_t i = 0; i < s->part_count; i++) {
+    width += s->parts[i].s.width * s->parts[i].s.row_leaves; /* each below 28 bits */
+  }
+  if (!u64_mul(page_rows, width, &size) || size > e->where.size) {
+    return FAIL(err, GLV_E_CORRUPT, "%llu bytes are too few for %llu rows of %zu bytes",
+                (unsigned long long)e->where.size, (unsigned long long)page_rows, width);
+  }
+  span in = {0};
+  TRY(old_bytes(d, e, (uint64_t)r->first * width, r->count * width, &in, err));
+  return sink_packed(s, in.data, width, &r->rows, err);
+}
+
+static glv_status read_run(decoder *d, const old_encoding *e, uint64_t page_rows, const old_run *r,
+                           sink *s, glv_error *err) {
   if (s->s.kind == SHAPE_BITS || s->s.kind == SHAPE_FIXED) {
     return read_fixed(d, e, r, s, err);
   }
@@ -254,6 +272,9 @@ static glv_status read_run(decoder *d, const old_encoding *e, const old_run *r, 
   if (s->s.kind == SHAPE_TEXT &&
       (e->kind == OLD_TEXT || e->kind == OLD_EQUAL_TEXT || e->kind == OLD_FSST)) {
     return old_text_read(d, e, r, s, err);
+  }
+  if (s->s.kind == SHAPE_PACKED && e->kind == OLD_ROWS && e->validity == NULL) {
+    return read_packed(d, e, page_rows, r, s, err);
   }
   return refuse_type(e, s, err);
 }
@@ -269,7 +290,7 @@ glv_status old_page_read(decoder *d, const old_encoding *e, uint64_t page_rows, 
   const uint64_t bits = row_bits(e, page_rows);
   for (size_t at = 0; at < w->count;) {
     const old_run r = old_run_next(w, at, bits);
-    TRY(read_run(d, e, &r, s, err));
+    TRY(read_run(d, e, page_rows, &r, s, err));
     sink_advance(s, r.rows.count);
     at += r.rows.count;
   }

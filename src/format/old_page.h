@@ -19,8 +19,8 @@ typedef struct old_run {
 old_run old_run_next(const wanted *w, size_t at, uint64_t row_bits);
 
 /**
- * Decode rows of a page of values (not of lists, dictionary-typed columns, packed structs) into s
- * and advance it. page_rows: of the page. Errors: as page_read.
+ * Decode rows of a page of values (not of lists or of a dictionary-typed column) into s and advance
+ * it. page_rows: of the page. Errors: as page_read.
  */
 glv_status old_page_read(decoder *d, const old_encoding *e, uint64_t page_rows, const wanted *w,
                          sink *s, glv_error *err);

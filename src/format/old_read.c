@@ -7,7 +7,6 @@
 
 #include "format/old_list.h"
 #include "format/old_page.h"
-#include "format/old_struct.h"
 
 /* A column whose rows are read. */
 typedef struct column_rows {
@@ -62,19 +61,6 @@ static glv_status read_plain(const column_rows *c, const field *f, array *ret, g
   TRY(sink_init(&s, c->reader->env, f, request_rows(c->request), err));
   TRY(visit_pages(c, visit_plain, &s, err));
   return sink_finish(&s, ret, err);
-}
-
-static glv_status visit_packed(void *state, decoder *d, const page *p, size_t number,
-                               const wanted *w, glv_error *err) {
-  (void)number;
-  return old_structs_read(d, p->old, p->rows, w, state, err);
-}
-
-static glv_status read_packed(const column_rows *c, const field *f, array *ret, glv_error *err) {
-  CLEANUP(old_structs_dispose) old_structs s;
-  TRY(old_structs_init(&s, c->reader->env, f, request_rows(c->request), err));
-  TRY(visit_pages(c, visit_packed, &s, err));
-  return old_structs_finish(&s, ret, err);
 }
 
 /* What was read of a column of a dictionary type: each page has a dictionary of its own. */
@@ -194,14 +180,8 @@ static glv_status read_leaf(file_reader *r, const field_place *place, uint64_t r
                             const read_request *q, array *ret, glv_error *err) {
   column_rows c;
   TRY(open_column(r, place, rows, q, &c, err));
-  switch (place->field->type->kind) {
-  case TYPE_DICTIONARY:
-    return read_dictionary(&c, place->field, ret, err);
-  case TYPE_STRUCT: /* packed, or the descriptors of blobs */
-    return read_packed(&c, place->field, ret, err);
-  default:
-    return read_plain(&c, place->field, ret, err);
-  }
+  return place->field->type->kind == TYPE_DICTIONARY ? read_dictionary(&c, place->field, ret, err)
+                                                     : read_plain(&c, place->field, ret, err);
 }
 
 static glv_status read_field(file_reader *r, const field_place *place, uint64_t rows,
