@@ -6,6 +6,9 @@
 #include "arrow/bits.h"
 #include "format/old_page.h"
 
+/* What is loaded stays in memory with the page. */
+enum { MAX_ENTRIES = 1 << 27 };
+
 /* ---- loading ---- */
 
 /* What the values look like while they are read: strings as binary, all others as bytes. */
@@ -56,6 +59,12 @@ static glv_status keep_values(arena *a, const sink *s, dictionary *t, size_t *re
 
 glv_status old_dictionary_load(decoder *d, arena *a, const old_encoding *values, old_encoding *e,
                                size_t *ret_bytes, glv_error *err) {
+  if (values->kind == OLD_NULLS) {
+    return GLV_OK;
+  }
+  if (e->items > MAX_ENTRIES) {
+    return FAIL(err, GLV_E_LIMIT, "a dictionary of %llu values", (unsigned long long)e->items);
+  }
   field f;
   TRY(value_field(a, values, &f, err));
   CLEANUP(sink_dispose) sink s;
@@ -90,7 +99,8 @@ static glv_status reserve(decoder *d, size_t count, picks *ret, glv_error *err) 
   return GLV_OK;
 }
 
-/* indices are those of all rows of the run; `base` of them stand for no entry. */
+/* indices are those of all rows of the run; those below base stand for null, the others count from
+ * there. */
 static glv_status pick(const old_encoding *e, const uint64_t *indices, const uint8_t *validity,
                        const wanted *w, uint64_t base, picks *ret, glv_error *err) {
   for (size_t i = 0; i < w->count; i++) {
@@ -123,80 +133,18 @@ static glv_status read_picks(decoder *d, const old_encoding *e, const old_run *r
 
 glv_status old_dictionary_read(decoder *d, const old_encoding *e, const old_run *r, sink *s,
                                glv_error *err) {
-  picks p;
-  TRY(read_picks(d, e, r, 1, &p, err));
-  TRY(sink_nulls(s, p.levels, &(wanted){.count = p.count}, err));
-  return dictionary_append(e->dictionary, p.numbers, p.count, s, err);
-}
-
-#define DEFINE_PUT(T)                                                                              \
-  static void put##T(const picks *p, uint8_t *to) {                                                \
-    for (size_t i = 0; i < p->count; i++) {                                                        \
-      const uint##T##_t index = (uint##T##_t)(p->levels[i] != 0 ? 0 : p->numbers[i]);              \
-      memcpy(to + i * sizeof index, &index, sizeof index);                                         \
-    }                                                                                              \
-  }
-DEFINE_PUT(8)
-DEFINE_PUT(16)
-DEFINE_PUT(32)
-DEFINE_PUT(64)
-
-static void put_indices(const picks *p, sink *s) {
-  switch (s->s.width) {
-  case 1:
-    put8(p, sink_next(s));
-    return;
-  case 2:
-    put16(p, sink_next(s));
-    return;
-  case 4:
-    put32(p, sink_next(s));
-    return;
-  default:
-    put64(p, sink_next(s));
-    return;
-  }
-}
-
-glv_status old_dictionary_indices(decoder *d, const old_encoding *e, const wanted *w, sink *s,
-                                  glv_error *err) {
-  if (e->kind != OLD_DICTIONARY || e->ends->bits != 8 * s->s.width) {
-    return FAIL(err, GLV_E_CORRUPT, "a page encoded as %s does not hold indices of %zu bits",
-                old_encoding_name(e), 8 * s->s.width);
-  }
-  for (size_t at = 0; at < w->count;) {
-    const old_run r = old_run_next(w, at, e->ends->bits);
-    picks p;
-    TRY(read_picks(d, e, &r, 0, &p, err));
-    TRY(sink_nulls(s, p.levels, &(wanted){.count = p.count}, err));
-    put_indices(&p, s);
-    sink_advance(s, r.rows.count);
-    at += r.rows.count;
-  }
-  return GLV_OK;
-}
-
-glv_status old_dictionary_values(const old_encoding *e, sink *s, glv_error *err) {
-  const dictionary *t = e->dictionary;
-  const wanted all = {.count = s->length};
-  if (e->item_validity != NULL) {
-    TRY(sink_bits_valid(s, e->item_validity, &all, err));
-  }
   if (e->values->kind == OLD_NULLS) { /* of whatever type */
-    TRY(sink_zeros(s, all.count, err));
-    sink_advance(s, all.count);
-    return GLV_OK;
+    TRY(sink_null_rows(s, r->rows.count, err));
+    return sink_zeros(s, r->rows.count, err);
   }
-  const bool is_text = s->s.kind == SHAPE_TEXT;
-  if (is_text != (t->width == 0) || (!is_text && s->s.width * s->s.row_leaves != t->width)) {
-    return FAIL(err, GLV_E_CORRUPT, "a dictionary of %s for type %s",
-                t->width == 0 ? "text" : "fixed-width values", TYPE_TEXT(s->f->type));
+  const bool is_typed = s->s.is_dictionary;
+  if (is_typed && e->ends->bits != 8 * array_value_width(s->f->type)) {
+    return FAIL(err, GLV_E_CORRUPT, "indices of %u bits for type %s", e->ends->bits,
+                TYPE_TEXT(s->f->type));
   }
-  if (is_text) {
-    TRY(sink_text(s, &t->text, NULL, &all, err));
-  } else {
-    sink_fixed(s, t->values, &all);
-  }
-  sink_advance(s, all.count);
-  return GLV_OK;
+  picks p;
+  TRY(read_picks(d, e, r, is_typed ? 0 : 1, &p, err));
+  TRY(sink_nulls(s, p.levels, &(wanted){.count = p.count}, err));
+  return is_typed ? sink_numbers(s, e->dictionary, p.numbers, p.count, err)
+                  : dictionary_append(e->dictionary, p.numbers, p.count, s, err);
 }

@@ -37,7 +37,7 @@ typedef struct old_encoding {
   const struct old_encoding *ends;     /* unsigned numbers without nulls */
   const struct old_encoding *values;
   const fsst_table *symbols;
-  const dictionary *dictionary; /* of whole values; items of them */
+  const dictionary *dictionary; /* items values; NULL when values are OLD_NULLS */
   const uint8_t *item_validity; /* of the values of the dictionary; NULL: all valid */
 } old_encoding;
 

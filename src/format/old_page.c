@@ -263,11 +263,14 @@ static glv_status read_packed(decoder *d, const old_encoding *e, uint64_t page_r
 
 static glv_status read_run(decoder *d, const old_encoding *e, uint64_t page_rows, const old_run *r,
                            sink *s, glv_error *err) {
+  if (e->kind == OLD_DICTIONARY && (s->s.is_dictionary || s->s.kind == SHAPE_TEXT)) {
+    return old_dictionary_read(d, e, r, s, err);
+  }
+  if (s->s.is_dictionary) {
+    return refuse_type(e, s, err);
+  }
   if (s->s.kind == SHAPE_BITS || s->s.kind == SHAPE_FIXED) {
     return read_fixed(d, e, r, s, err);
-  }
-  if (s->s.kind == SHAPE_TEXT && e->kind == OLD_DICTIONARY) {
-    return old_dictionary_read(d, e, r, s, err);
   }
   if (s->s.kind == SHAPE_TEXT &&
       (e->kind == OLD_TEXT || e->kind == OLD_EQUAL_TEXT || e->kind == OLD_FSST)) {

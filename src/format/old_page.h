@@ -19,7 +19,7 @@ typedef struct old_run {
 old_run old_run_next(const wanted *w, size_t at, uint64_t row_bits);
 
 /**
- * Decode rows of a page of values (not of lists or of a dictionary-typed column) into s and advance
+ * Decode rows of a page of values (not of lists) into s and advance
  * it. page_rows: of the page. Errors: as page_read.
  */
 glv_status old_page_read(decoder *d, const old_encoding *e, uint64_t page_rows, const wanted *w,
@@ -49,14 +49,9 @@ glv_status old_text_read(decoder *d, const old_encoding *e, const old_run *r, si
  */
 glv_status old_dictionary_load(decoder *d, arena *a, const old_encoding *values, old_encoding *e,
                                size_t *ret_bytes, glv_error *err);
-/** Decode a run of strings that are stored as numbers: 0 is null, others begin at 1. */
+/** Decode a run of strings that are stored as numbers (0 is null, others begin at 1), or of a
+ * column of a dictionary type, whose values may be null. */
 glv_status old_dictionary_read(decoder *d, const old_encoding *e, const old_run *r, sink *s,
                                glv_error *err);
-/** Decode rows of a dictionary-typed column: s gets the indices, and nulls where the value is null.
- */
-glv_status old_dictionary_indices(decoder *d, const old_encoding *e, const wanted *w, sink *s,
-                                  glv_error *err);
-/** All values of the dictionary into a sink of as many rows. */
-glv_status old_dictionary_values(const old_encoding *e, sink *s, glv_error *err);
 
 #endif

@@ -63,65 +63,6 @@ static glv_status read_plain(const column_rows *c, const field *f, array *ret, g
   return sink_finish(&s, ret, err);
 }
 
-/* What was read of a column of a dictionary type: each page has a dictionary of its own. */
-typedef struct dictionary_parts {
-  glv_env *env;
-  const field *f;
-  array *parts;
-  size_t count;
-  size_t capacity;
-} dictionary_parts;
-
-static void dictionary_parts_dispose(dictionary_parts *p) {
-  for (size_t i = 0; i < p->count; i++) {
-    array_unref(&p->parts[i]);
-  }
-  mem_free(p->env, p->parts);
-}
-
-static glv_status read_values(glv_env *env, const type *t, const old_encoding *e, array *ret,
-                              glv_error *err) {
-  CLEANUP(sink_dispose) sink s;
-  TRY(sink_init(&s, env, &t->children[0], (size_t)e->items, err));
-  TRY(old_dictionary_values(e, &s, err));
-  return sink_finish(&s, ret, err);
-}
-
-static glv_status visit_dictionary(void *state, decoder *d, const page *p, size_t number,
-                                   const wanted *w, glv_error *err) {
-  (void)number;
-  dictionary_parts *all = state;
-  const type *t = all->f->type;
-  const field f = {.name = all->f->name, .type = type_simple(t->index)};
-  CLEANUP(sink_dispose) sink s;
-  CLEANUP(array_unref) array a = {0};
-  TRY(sink_init(&s, all->env, &f, w->count, err));
-  TRY(old_dictionary_indices(d, p->old, w, &s, err));
-  TRY(sink_finish(&s, &a, err));
-  a.type = t;
-  TRY(array_new_children(all->env, 1, &a, err));
-  TRY(read_values(all->env, t, p->old, &a.children[0], err));
-  TRY(vec_reserve(all->env, &all->parts, &all->capacity, all->count + 1, sizeof a, err));
-  all->parts[all->count++] = a;
-  a = (array){0};
-  return GLV_OK;
-}
-
-static glv_status read_dictionary(const column_rows *c, const field *f, array *ret,
-                                  glv_error *err) {
-  glv_env *env = c->reader->env;
-  CLEANUP(dictionary_parts_dispose) dictionary_parts all = {.env = env, .f = f};
-  TRY(visit_pages(c, visit_dictionary, &all, err));
-  if (all.count == 0) {
-    return array_new_null(env, f->type, 0, ret, err);
-  }
-  if (all.count == 1) {
-    *ret = array_ref(&all.parts[0]);
-    return GLV_OK;
-  }
-  return array_concat(env, all.parts, all.count, ret, err);
-}
-
 /* ---- nested fields ---- */
 
 /* rows: of the columns, the whole file or the items of all lists above. */
@@ -180,8 +121,7 @@ static glv_status read_leaf(file_reader *r, const field_place *place, uint64_t r
                             const read_request *q, array *ret, glv_error *err) {
   column_rows c;
   TRY(open_column(r, place, rows, q, &c, err));
-  return place->field->type->kind == TYPE_DICTIONARY ? read_dictionary(&c, place->field, ret, err)
-                                                     : read_plain(&c, place->field, ret, err);
+  return read_plain(&c, place->field, ret, err);
 }
 
 static glv_status read_field(file_reader *r, const field_place *place, uint64_t rows,

@@ -93,7 +93,8 @@ glv_status page_read(decoder *d, const page *p, const wanted *w, sink *s, glv_er
   s->page = &p->levels;
   s->dictionary = NULL; /* that of another page may have been in the same place */
   const bool has_values = p->kind == PAGE_CONSTANT ? p->constant.has_value : true;
-  const bool has_dictionary = p->kind == PAGE_MINI && p->mini.dictionary != NULL;
+  const bool has_dictionary =
+      p->kind == PAGE_OLD || (p->kind == PAGE_MINI && p->mini.dictionary != NULL);
   if (s->s.is_dictionary && has_values && !has_dictionary) {
     return FAIL(err, GLV_E_CORRUPT, "a page without dictionary for type %s", TYPE_TEXT(s->f->type));
   }

@@ -167,7 +167,7 @@ static void dictionary_types(void **state) {
   }
   array_unref(&a);
   file_reader_unref(r);
-  refused(t, "dict:string:int16:false", &pages[0], GLV_E_CORRUPT, "does not hold indices");
+  refused(t, "dict:string:int16:false", &pages[0], GLV_E_CORRUPT, "indices of 8 bits");
   refused(t, "dict:int64:int8:false", &pages[0], GLV_E_CORRUPT, "a dictionary of text");
 }
 
