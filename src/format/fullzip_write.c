@@ -268,7 +268,7 @@ glv_status fullzip_write_variable(const page_input *in, encoding_message *values
   CLEANUP(zip_values_dispose) struct zip_values v = {.cursor = page_cursor_at_start(in)};
   buf_init(&v.squeezed, in->env, SIZE_MAX / 2);
   uint64_t bytes = variable_measure_page(in).bytes;
-  if (leaf->compression != COMPRESS_NONE) {
+  if (leaf->compression != COMPRESS_NONE && !leaf->is_packed) {
     TRY(squeeze_values(in, &v, &bytes, err));
   }
   struct zip_writer w = {.in = in};

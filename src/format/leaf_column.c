@@ -90,6 +90,11 @@ static glv_status add_leaf(struct collecting *c, const lance_field *f, glv_error
   if (to == NULL || c->version == FORMAT_2_0) {
     return GLV_OK;
   }
+  if (to->leaf.is_packed && to->leaf.form == LEAF_VARIABLE && c->version < FORMAT_2_2) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "column '%s': packed structs with text or vectors need data files of version 2.2",
+                c->top);
+  }
   leaf_step *steps = ARENA_ARRAY(c->a, leaf_step, c->depth);
   if (steps == NULL) {
     return error_nomem(err, c->depth * sizeof *steps);

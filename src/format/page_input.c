@@ -51,35 +51,13 @@ static void init_validity(const page_leaf *leaf, const uint8_t *bits, size_t fir
     r->validity = bits;
     r->validity_first = first;
   }
-  if (leaf->form == LEAF_VARIABLE && r->validity != NULL) {
+  if (leaf->form == LEAF_VARIABLE && !leaf->is_packed && r->validity != NULL) {
     r->is_null_empty = !some_null_has_bytes(r, leaf->offset_width);
   }
 }
 
 static const uint16_t *levels_in(const buffer *b) {
   return b != NULL ? (const uint16_t *)(const void *)b->data : NULL;
-}
-
-/* The children of a packed struct, value by value. */
-static glv_status interleave(glv_env *env, const page_leaf *leaf, page_run *r, glv_error *err) {
-  TRY(buffer_new(env, r->count * leaf->width, &r->owners[3], err));
-  size_t at = 0;
-  for (size_t i = 0; i < leaf->type->child_count; i++) {
-    const array *child = &r->kept.children[i];
-    const size_t width = leaf_packed_width(leaf->type->children[i].type);
-    for (; child->child_count != 0; child = &child->children[0]) {
-      if (child->validity != NULL && array_has_nulls(child)) {
-        return shred_refuse_nulls(leaf->type->children[i].name, err);
-      }
-    }
-    const uint8_t *from = child->values;
-    for (size_t k = 0; k < r->count; k++) {
-      memcpy(r->owners[3]->data + k * leaf->width + at, from + k * width, width);
-    }
-    at += width;
-  }
-  r->values = r->owners[3]->data;
-  return GLV_OK;
 }
 
 static void init_values(const page_leaf *leaf, page_run *r) {
@@ -104,7 +82,7 @@ glv_status page_run_init(glv_env *env, const page_leaf *leaf, array *taken, page
   ret->def = levels_in(s.def);
   s = (shredded){0};
   init_values(leaf, ret);
-  return leaf->is_packed ? interleave(env, leaf, ret, err) : GLV_OK;
+  return leaf->is_packed ? packed_run(env, leaf, ret, err) : GLV_OK;
 }
 
 void page_run_dispose(page_run *r) {

@@ -108,23 +108,29 @@ size_t leaf_packed_width(const type *t) {
   return size_mul(items, type_width(t), &width) ? width : 0;
 }
 
-/* A struct whose children stand one after another in each value. */
+/* A struct whose children stand one after another in each value. Vectors among them are read where
+ * values vary in size only. */
 static glv_status init_packed(const field *f, page_leaf *ret, glv_error *err) {
   ret->is_packed = true;
   ret->form = LEAF_FIXED;
   for (size_t i = 0; i < f->type->child_count; i++) {
-    const size_t width = leaf_packed_width(f->type->children[i].type);
-    if (width == 0 || !size_add(ret->width, width, &ret->width)) {
+    const field *child = &f->type->children[i];
+    const size_t width = leaf_packed_width(child->type);
+    const bool is_text = type_offset_width(child->type->kind) != 0 && child->type->child_count == 0;
+    if ((width == 0 && !is_text) || !size_add(ret->width, width, &ret->width)) {
       return FAIL(err, GLV_E_UNSUPPORTED,
-                  "column '%s': field '%s' of a packed struct has type %s; only values of fixed "
-                  "width can be packed",
-                  f->name, f->type->children[i].name, TYPE_TEXT(f->type->children[i].type));
+                  "column '%s': field '%s' has type %s, which cannot be part of a packed struct",
+                  f->name, child->name, TYPE_TEXT(child->type));
+    }
+    if (is_text || child->type->kind == TYPE_FIXED_SIZE_LIST) {
+      ret->form = LEAF_VARIABLE;
     }
   }
-  if (ret->width == 0 || ret->width > UINT32_MAX / 8) {
+  if (f->type->child_count == 0 || ret->width > UINT32_MAX / 8) {
     return refuse(f, err);
   }
   ret->item_bits = (unsigned)ret->width * 8;
+  ret->offset_width = sizeof(uint32_t);
   return GLV_OK;
 }
 
@@ -221,6 +227,23 @@ static uint64_t offset_of(const array *a, unsigned offset_width, size_t i) {
                            : (uint64_t)ARRAY_VALUES(a, int32_t)[i];
 }
 
+/* Bytes of the values [first, first + count) of the leaf array a of variable width. */
+static uint64_t text_bytes(const page_leaf *leaf, const array *a, size_t first, size_t count) {
+  if (!leaf->is_packed) {
+    return offset_of(a, leaf->offset_width, first + count) -
+           offset_of(a, leaf->offset_width, first);
+  }
+  uint64_t bytes = (uint64_t)leaf->width * count;
+  for (size_t i = 0; i < leaf->type->child_count; i++) {
+    const unsigned width = (unsigned)type_offset_width(leaf->type->children[i].type->kind);
+    if (width != 0) {
+      bytes += offset_of(&a->children[i], width, first + count) -
+               offset_of(&a->children[i], width, first) + (uint64_t)width * count;
+    }
+  }
+  return bytes;
+}
+
 enum { LEVEL_BITS = 16, SMALL_PAGE_BYTES = 64 << 10 };
 
 /* Lists of bool have no layout for pages with many levels and few values: the reference does not
@@ -248,8 +271,7 @@ uint64_t page_leaf_raw_bytes(const page_leaf *leaf, const array *a, size_t first
   }
   uint64_t bytes = (fixed_bits(leaf) * rows + bits + 7) / 8;
   if (leaf->form == LEAF_VARIABLE && rows != 0) {
-    bytes +=
-        offset_of(a, leaf->offset_width, first + rows) - offset_of(a, leaf->offset_width, first);
+    bytes += text_bytes(leaf, a, first, rows);
   }
   return bytes;
 }

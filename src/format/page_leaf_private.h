@@ -69,7 +69,7 @@ typedef struct page_leaf {
   unsigned pack_bits;             /* 8, 16, 32 or 64 when bit packing may pay, else 0 */
   unsigned offset_width;          /* LEAF_VARIABLE: 4 or 8 */
   bool is_dictionary;             /* LEAF_FIXED: values are indices into a dictionary */
-  bool is_packed;                 /* LEAF_FIXED: the children of a struct, one after another */
+  bool is_packed;                 /* the children of a struct, one after another */
   enum leaf_text text;
   enum leaf_structure structure;
   enum leaf_compression compression; /* asked for by the metadata of the field */
@@ -81,7 +81,7 @@ typedef struct page_leaf {
  * column and type. */
 glv_status page_leaf_init(const field *f, page_leaf *ret, glv_error *err);
 
-/** Bytes of a child of a packed struct in each value; 0 when it cannot be packed. */
+/** Bytes of a child of a packed struct in each value; 0 when they vary. */
 size_t leaf_packed_width(const type *t);
 
 /** A column of a file: a leaf below a top-level field. */

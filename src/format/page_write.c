@@ -33,6 +33,9 @@ static glv_status encode(const page_input *in, page_output *out, glv_error *err)
   if (in->null_count == in->count) {
     return constant_write_null(in, out, err);
   }
+  if (in->leaf->form == LEAF_VARIABLE && in->leaf->is_packed) {
+    return fullzip_write_variable(in, encoding_variable_packed(&out->messages, in->leaf), out, err);
+  }
   if (in->leaf->form == LEAF_VARIABLE) {
     return text_write(in, out, err);
   }

@@ -28,7 +28,7 @@ typedef struct run_bits {
 /** Values of a page that lie in one array, and the levels of the entries around them. */
 typedef struct page_run {
   array kept;        /* owns the memory */
-  buffer *owners[4]; /* own what was made for this run; NULL where nothing was */
+  buffer *owners[5]; /* own what was made for this run; NULL where nothing was */
   size_t count;      /* values */
   size_t null_count;
   const uint8_t *validity;     /* NULL: all values valid */
@@ -206,6 +206,8 @@ encoding_message *encoding_general(arena *a, enum leaf_compression scheme, encod
 encoding_message *encoding_fsst(arena *a, uint8_t *table, size_t size, encoding_message *inner);
 encoding_message *encoding_fixed_size_list(arena *a, uint64_t items, bool has_validity,
                                            encoding_message *inner);
+/** Values of a packed struct of variable width. */
+encoding_message *encoding_variable_packed(arena *a, const page_leaf *leaf);
 /** Values of a page as they are: Flat, FixedSizeList of Flat, or PackedStruct. */
 encoding_message *encoding_of_values(arena *a, const page_input *in);
 
@@ -243,6 +245,9 @@ glv_status fullzip_write_variable(const page_input *in, encoding_message *values
 glv_status text_write(const page_input *in, page_output *out, glv_error *err);
 /** Whether values of at most `width` bytes go into a full-zip page. */
 bool page_is_zipped(const page_input *in, uint64_t width);
+/** The children of a packed struct become the values of the run. Errors: also GLV_E_UNSUPPORTED
+ * when a child has nulls. */
+glv_status packed_run(glv_env *env, const page_leaf *leaf, page_run *r, glv_error *err);
 /** A page of a column of dictionary type. All runs have the same dictionary. */
 glv_status dictionary_write_given(const page_input *in, page_output *out, glv_error *err);
 

@@ -166,6 +166,29 @@ def test_hints_of_the_metadata(glaive, db, hint):
     check_read(str(db / "t.lance"), data)
 
 
+PACKED = {"numbers": [pa.field("a", pa.int32()), pa.field("b", pa.float64()), pa.field("c", pa.uint8())]}
+PACKED["vector"] = [*PACKED["numbers"], pa.field("v", pa.list_(pa.float32(), 4))]
+PACKED["text"] = [*PACKED["numbers"], pa.field("t", pa.string()), pa.field("z", pa.large_binary())]
+
+
+@pytest.mark.parametrize("nulls", [0, 0.2, 1])
+@pytest.mark.parametrize("name", PACKED)
+def test_packed_structs(glaive, db, name, nulls):
+    n = 2500
+    t = pa.struct(PACKED[name])
+    plain = Values(4, 0).column(t, n)
+    mask = pa.array(np.random.default_rng(4).random(n) < nulls)
+    packed = pa.StructArray.from_arrays([plain.field(i) for i in range(t.num_fields)], fields=list(t), mask=mask)
+    schema = pa.schema([pa.field("id", pa.int64()), pa.field("c", t, metadata={"lance-encoding:packed": "true"})])
+    data = pa.table([pa.array(range(n), pa.int64()), packed], schema=schema)
+    glaive.write("t", data)
+    check_read(str(db / "t.lance"), data)
+    equal(glaive.read("t"), data)
+    with pytest.raises(GlaiveError, match="field 'a' of a packed struct has null values"):
+        broken = pa.StructArray.from_arrays([pa.nulls(3, pa.int32()), *(plain.field(i).slice(0, 3) for i in range(1, t.num_fields))], fields=list(t))
+        glaive.write("t", pa.table([pa.array(range(3), pa.int64()), broken], schema=schema), "--append")
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_random_types(glaive, db, seed):
     rng = random.Random(seed)
