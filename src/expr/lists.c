@@ -138,11 +138,38 @@ static glv_status split_holes(glv_env *env, uint32_t *picks, size_t count, buffe
   return GLV_OK;
 }
 
+static bool contains_null(const uint32_t *picks, size_t count) {
+  uint32_t found = 0;
+  for (size_t i = 0; i < count; i++) {
+    found |= picks[i] == ITEM_NULL;
+  }
+  return found != 0;
+}
+
+/* Holes among lists are rows of a null behind them, for a null list must have no items. */
+static glv_status take_lists(glv_env *env, const array *items, uint32_t *picks, size_t count,
+                             const type *t, array *ret, glv_error *err) {
+  CLEANUP(array_unref) array null = {0};
+  CLEANUP(array_unref) array all = {0};
+  TRY(array_new_null(env, items->type, 1, &null, err));
+  TRY(array_concat(env, (const array[]){*items, null}, 2, &all, err));
+  for (size_t i = 0; i < count; i++) {
+    picks[i] = picks[i] == ITEM_NULL ? (uint32_t)items->length : picks[i];
+  }
+  TRY(array_take(env, &all, picks, count, ret, err));
+  ret->type = t;
+  return GLV_OK;
+}
+
 glv_status lists_take(glv_env *env, const array *items, uint32_t *picks, size_t count,
                       bool has_holes, const type *t, array *ret, glv_error *err) {
   CLEANUP(buffer_cleanup) buffer *bits = NULL;
+  has_holes = has_holes && contains_null(picks, count);
   if (has_holes && items->length == 0) {
     return array_new_null(env, t, count, ret, err);
+  }
+  if (has_holes && (type_is_list(items->type->kind) || items->type->kind == TYPE_MAP)) {
+    return take_lists(env, items, picks, count, t, ret, err);
   }
   if (has_holes) {
     TRY(split_holes(env, picks, count, &bits, err));

@@ -105,8 +105,8 @@ glv_status list_builder_finish(list_builder *b, array *ret, glv_error *err);
 glv_status list_builder_finish_items(list_builder *b, const array *items, array *ret,
                                      glv_error *err);
 
-/** The items listed, ITEM_NULL being a null, as an array of type t, which has the layout of the
- * items' own. picks is written to. Errors: GLV_E_NOMEM, GLV_E_LIMIT. */
+/** The items listed, ITEM_NULL (only when has_holes) being a null, as an array of type t, which has
+ * the layout of the items' own. picks is written to. Errors: GLV_E_NOMEM, GLV_E_LIMIT. */
 glv_status lists_take(glv_env *env, const array *items, uint32_t *picks, size_t count,
                       bool has_holes, const type *t, array *ret, glv_error *err);
 

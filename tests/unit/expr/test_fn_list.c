@@ -329,6 +329,8 @@ static void columns(void **state) {
   assert_sql(&s, "array_concat(" L ", ['z'])", "[b, a, b, z]|[z]|[z]|[c, z]|[a, , d, z]");
   assert_sql(&s, "make_array(x, 'z')", "[b,a,b, z]|[, z]|[, z]|[c, z]|[a,,d, z]");
   assert_sql(&s, "array_max(" L ")", "b|NULL|NULL|c|d");
+  assert_sql(&s, "array_append(make_array(" L ", ['z'])[length(x)], 'q')",
+             "[q]|[q]|[q]|[c, q]|[q]"); /* nothing lies behind a null list */
   assert_sql(&s, "array_to_string(" L ", '+')", "b+a+b|NULL||c|a++d");
   assert_sql(&s, "array_repeat(x, array_length(" L "))[2]", "b,a,b|NULL|NULL|NULL|a,,d");
   assert_sql(&s, "named_struct('f', x)['f']", "b,a,b|NULL||c|a,,d");
