@@ -117,7 +117,8 @@ static glv_status write_header(file_writer *w, column_writer *c, glv_error *err)
 glv_status old_write_headers(file_writer *w, glv_error *err) {
   for (size_t i = 0; i < w->column_count; i++) {
     column_writer *c = &w->columns[i];
-    if (c->leaf.old == LEAF_OLD_HEADER && c->first_row != 0) {
+    /* Of structs below lists without any item, too: readers expect the page. */
+    if (c->leaf.old == LEAF_OLD_HEADER && w->rows != 0) {
       TRY(write_header(w, c, err));
     }
   }
