@@ -224,8 +224,6 @@ static glv_status list_writer_begin(list_writer *w, const function_frame *f,
                                     const operand *arguments, size_t rows, glv_error *err) {
   const type *t = f->binding->result;
   void *unused;
-  *w = (list_writer){0};
-  builder_init(&w->texts, f->env, t->children[0].type);
   TRY(kernel_begin(f->env, type_simple(TYPE_BOOL), arguments, 2, rows, &w->list, &unused, err));
   buffer_unref(w->list.owners[1]);
   w->list.owners[1] = NULL;
@@ -271,12 +269,16 @@ static glv_status match_row(pattern *c, size_t i, list_writer *w, glv_error *err
 static glv_status match(const function_frame *f, const operand *arguments, size_t rows, array *ret,
                         glv_error *err) {
   CLEANUP(list_writer_dispose) list_writer w = {0};
+  builder_init(&w.texts, f->env, f->binding->result->children[0].type);
   CLEANUP(pattern_dispose) pattern c;
   TRY(pattern_begin(&c, f, arguments, MATCH_PLACES, err));
   TRY(list_writer_begin(&w, f, arguments, rows, err));
   for (size_t i = 0; i < rows; i++) {
     if (kernel_row_is_valid(arguments, 2, i)) {
       TRY(match_row(&c, i, &w, err));
+    }
+    if (w.texts.length > INT32_MAX) {
+      return FAIL(err, GLV_E_LIMIT, "regexp_match finds too many groups for one array");
     }
     w.offsets[i + 1] = (int32_t)w.texts.length;
   }
