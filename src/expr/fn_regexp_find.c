@@ -2,6 +2,7 @@
  * 13.1, 13.2). */
 #include "arrow/builder.h"
 #include "expr/function_private.h"
+#include "expr/lists.h"
 #include "expr/pattern.h"
 #include "expr/unicode.h"
 
@@ -207,41 +208,6 @@ static glv_status bind_instr(function_binding *b, glv_error *err) {
 
 static const pattern_places MATCH_PLACES = {1, 2};
 
-/* A list column that is being made: `rows` + 1 offsets, and the texts. */
-typedef struct list_writer {
-  array list;
-  int32_t *offsets;
-  builder texts;
-} list_writer;
-
-static void list_writer_dispose(list_writer *w) {
-  array_unref(&w->list);
-  builder_dispose(&w->texts);
-}
-
-/* Null where an argument is null. */
-static glv_status list_writer_begin(list_writer *w, const function_frame *f,
-                                    const operand *arguments, size_t rows, glv_error *err) {
-  const type *t = f->binding->result;
-  void *unused;
-  TRY(kernel_begin(f->env, type_simple(TYPE_BOOL), arguments, 2, rows, &w->list, &unused, err));
-  buffer_unref(w->list.owners[1]);
-  w->list.owners[1] = NULL;
-  w->list.type = t;
-  TRY(buffer_new(f->env, (rows + 1) * sizeof *w->offsets, &w->list.owners[1], err));
-  w->list.values = w->list.owners[1]->data;
-  w->offsets = (int32_t *)(void *)w->list.owners[1]->data;
-  w->offsets[0] = 0;
-  return array_new_children(f->env, 1, &w->list, err);
-}
-
-static glv_status list_writer_end(list_writer *w, array *ret, glv_error *err) {
-  TRY(builder_finish(&w->texts, &w->list.children[0], err));
-  *ret = w->list;
-  w->list = (array){0};
-  return GLV_OK;
-}
-
 /* The groups of the match that took part, or all of it when the expression has none. */
 static glv_status append_groups(const pattern *c, str text, builder *texts, glv_error *err) {
   const uint32_t count = regexp_group_count(c->match);
@@ -255,45 +221,48 @@ static glv_status append_groups(const pattern *c, str text, builder *texts, glv_
   return GLV_OK;
 }
 
-static glv_status match_row(pattern *c, size_t i, list_writer *w, glv_error *err) {
+/* The list of row i, whose pattern is valid; its texts go behind those of the rows before it. */
+static glv_status match_row(pattern *c, size_t i, list_builder *groups, builder *texts,
+                            glv_error *err) {
   const str text = operand_str(&c->arguments[0], i);
   const regexp *r = NULL;
   bool found;
   TRY(pattern_check_flags(c, i, err));
   TRY(pattern_row(c, i, false, &r, err));
   TRY(regexp_find(r, c->match, text, 0, &found, err));
-  return found ? append_groups(c, text, &w->texts, err)
-               : kernel_set_null(c->f->env, &w->list, i, err);
+  if (!found) {
+    return list_builder_end_null(groups, err);
+  }
+  TRY(append_groups(c, text, texts, err));
+  groups->pick_count = texts->length;
+  return list_builder_end(groups, err);
 }
 
 static glv_status match(const function_frame *f, const operand *arguments, size_t rows, array *ret,
                         glv_error *err) {
-  CLEANUP(list_writer_dispose) list_writer w = {0};
-  builder_init(&w.texts, f->env, f->binding->result->children[0].type);
+  CLEANUP(list_builder_dispose) list_builder groups = {0};
+  CLEANUP(array_unref) array items = {0};
+  CLEANUP(builder_dispose) builder texts;
   CLEANUP(pattern_dispose) pattern c;
+  builder_init(&texts, f->env, list_item(f->binding->result));
   TRY(pattern_begin(&c, f, arguments, MATCH_PLACES, err));
-  TRY(list_writer_begin(&w, f, arguments, rows, err));
+  TRY(list_builder_init(&groups, f->env, f->binding->result, rows, err));
   for (size_t i = 0; i < rows; i++) {
     if (kernel_row_is_valid(arguments, 2, i)) {
-      TRY(match_row(&c, i, &w, err));
+      TRY(match_row(&c, i, &groups, &texts, err));
+    } else {
+      TRY(list_builder_end_null(&groups, err));
     }
-    if (w.texts.length > INT32_MAX) {
-      return FAIL(err, GLV_E_LIMIT, "regexp_match finds too many groups for one array");
-    }
-    w.offsets[i + 1] = (int32_t)w.texts.length;
   }
-  return list_writer_end(&w, ret, err);
+  TRY(builder_finish(&texts, &items, err));
+  return list_builder_finish_items(&groups, &items, ret, err);
 }
 
 static glv_status bind_match(function_binding *b, glv_error *err) {
   static const type_kind KINDS[] = {TYPE_UTF8_VIEW, TYPE_UTF8, TYPE_LARGE_UTF8};
   TRY(bind_count(b, 2, 3, err));
   TRY(bind_variadic(b, KINDS, 3, err));
-  const field item = {.name = "item", .type = b->targets[0], .nullable = true};
-  b->result = type_list(b->arena, TYPE_LIST, &item);
-  if (b->result == NULL) {
-    return error_nomem(err, sizeof item);
-  }
+  TRY(list_type_new(b->arena, TYPE_LIST, b->targets[0], true, &b->result, err));
   glv_error why = {0};
   return pattern_keep_constant(b, MATCH_PLACES, &why) == GLV_E_NOMEM ? error_nomem(err, 0) : GLV_OK;
 }
