@@ -12,6 +12,7 @@ enum {
   CODES = 512, /* 0 .. 254 symbols, 256 + byte escapes */
   PAIR_SLOTS = 32768,
   SINGLE_WEIGHT = 8,
+  BEST_CANDIDATES = 640, /* some are left out because their hash is taken */
   EMPTY_LENGTH = 1 << 30
 };
 
@@ -27,7 +28,7 @@ struct training {
   size_t count;
   uint32_t singles[CODES];
   candidate candidates[PAIR_SLOTS]; /* a hash table; it never fills up: see add_candidate */
-  candidate best[FSST_MAX_SYMBOLS + 1];
+  candidate best[BEST_CANDIDATES];
   size_t best_count;
   uint16_t pairs[CODES][CODES];
 };
@@ -48,12 +49,12 @@ static void clear_coder(fsst_coder *c) {
   }
 }
 
-/* @return false when a symbol of that hash is there already. */
-static bool add_symbol(fsst_coder *c, uint64_t value, unsigned length) {
+/* Does nothing when a symbol of that hash is there already. */
+static void add_symbol(fsst_coder *c, uint64_t value, unsigned length) {
   if (length >= 3) {
     fsst_slot *s = &c->slots[fsst_hash(value)];
     if (s->length != EMPTY_LENGTH) {
-      return false;
+      return;
     }
     *s = (fsst_slot){value, mask_of(length), length, c->count};
   } else if (length == 1) {
@@ -61,7 +62,6 @@ static bool add_symbol(fsst_coder *c, uint64_t value, unsigned length) {
   }
   c->symbols[c->count] = value;
   c->lengths[c->count++] = (uint8_t)length;
-  return true;
 }
 
 /* Two bytes: their symbol, or that of the first alone. */
@@ -158,7 +158,7 @@ static bool is_better(const candidate *a, const candidate *b) {
 
 /* Best first, in order of insertion; what falls off the end is dropped. */
 static void keep_best(struct training *t, const candidate *c) {
-  const size_t most = FSST_MAX_SYMBOLS;
+  const size_t most = BEST_CANDIDATES;
   if (t->best_count == most && !is_better(c, &t->best[most - 1])) {
     return;
   }
@@ -188,7 +188,7 @@ static void choose(struct training *t, fsst_coder *c) {
     }
   }
   clear_coder(c);
-  for (size_t i = 0; i < t->best_count; i++) {
+  for (size_t i = 0; i < t->best_count && c->count < FSST_MAX_SYMBOLS; i++) {
     add_symbol(c, t->best[i].value, t->best[i].length);
   }
   fill_pairs(c);
