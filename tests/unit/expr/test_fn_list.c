@@ -1,4 +1,6 @@
 /* Lists, structs and maps in expressions: the texts of values are those of DataFusion 54. */
+#include <stdio.h>
+
 #include "unit/expr/sql_text.h"
 
 static const struct sql_case CASES[] = {
@@ -344,6 +346,51 @@ static void columns(void **state) {
   sql_text_close(&s);
 }
 
+/* The paths that an expression reads of a struct, and of one in it. */
+static void paths(void **state) {
+  (void)state;
+  static const struct {
+    const char *sql;
+    const char *paths; /* separated by a space */
+  } cases[] = {
+      {"st.a + 1", "st.a"},
+      {"st['b'].c", "st.b.c"},
+      {"get_field(st, 'b', 'c')", "st.b.c"},
+      {"coalesce(st['b']['c'], st.a)", "st.a st.b.c"},
+      {"st IS NULL OR st.a > 1", "st st.a"},
+      {"named_struct('k', st.a)['k']", "st.a"},
+      {"make_array(st.b)[1].c", "st.b"},
+  };
+  sql_text s;
+  sql_text_open(&s);
+  glv_env *env = s.t.env;
+  arena a;
+  arena_init(&a, env);
+  const field c = {.name = "c", .type = type_simple(TYPE_INT64), .nullable = true};
+  const field inner[] = {{.name = "a", .type = type_simple(TYPE_INT64), .nullable = true},
+                         {.name = "b", .type = type_struct(&a, &c, 1), .nullable = true}};
+  const field top = {.name = "st", .type = type_struct(&a, inner, 2), .nullable = true};
+  schema *columns_of = NULL;
+  glv_error err;
+  assert_int_equal(schema_new(env, &top, 1, (metadata){0}, &columns_of, &err), GLV_OK);
+  const expr_scope scope = {columns_of, SIZE_MAX};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    CLEANUP(expr_cleanup) expr *e = NULL;
+    assert_int_equal(expr_plan_value(env, str_of(cases[i].sql), &scope, 0, &e, &err), GLV_OK);
+    char text[64] = "";
+    size_t count = 0;
+    const char *const *found = expr_paths(e, &count);
+    for (size_t k = 0; k < count; k++) {
+      (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", k == 0 ? "" : " ",
+                     found[k]);
+    }
+    assert_string_equal(text, cases[i].paths);
+  }
+  schema_unref(columns_of);
+  arena_dispose(&a);
+  sql_text_close(&s);
+}
+
 static void starved(void **state) {
   (void)state;
   static const char *const rows[] = {"b,a,b", NULL, "c"};
@@ -369,7 +416,7 @@ static void starved(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values),  cmocka_unit_test(failures), cmocka_unit_test(deep_types),
-      cmocka_unit_test(columns), cmocka_unit_test(starved),
+      cmocka_unit_test(columns), cmocka_unit_test(paths),    cmocka_unit_test(starved),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
