@@ -20,8 +20,6 @@ const function functions_later[] = {
     LATER("arrow_field"),
     LATER("arrow_metadata"),
     LATER("with_metadata"),
-    LATER("cast_to_type"),
-    LATER("try_cast_to_type"),
     LATER("array_filter"),
     LATER("array_transform"),
     LATER("array_any_match"),

@@ -321,6 +321,15 @@ static glv_status plan_array_has(planner *p, const char *name, const node **argu
                          : plan_in(p, false, call->child[1], items, item_count, ret, err);
 }
 
+/* cast_to_type(x, y), try_cast_to_type: x in the type of y. */
+static glv_status plan_cast_to_type(planner *p, const char *name, const node **arguments,
+                                    size_t count, const node **ret, glv_error *err) {
+  if (count != 2) {
+    return wrong_count(name, "2", count, err);
+  }
+  return plan_cast(p, arguments[0], arguments[1]->type, name[0] == 't', ret, err);
+}
+
 glv_status plan_function(planner *p, const char *name, const node **arguments, size_t count,
                          const node **ret, glv_error *err) {
   static const struct {
@@ -333,6 +342,8 @@ glv_status plan_function(planner *p, const char *name, const node **arguments, s
              {"get_field", plan_get_field},
              {"arrow_cast", plan_arrow_cast},
              {"arrow_try_cast", plan_arrow_cast},
+             {"cast_to_type", plan_cast_to_type},
+             {"try_cast_to_type", plan_cast_to_type},
              {"array_has", plan_array_has},
              {"array_contains", plan_array_has},
              {"list_has", plan_array_has},

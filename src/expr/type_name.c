@@ -157,17 +157,54 @@ static bool take_timestamp(reader *r, const type **ret) {
 
 static glv_status take_type(reader *r, int depth, const type **ret, glv_error *err);
 
+/* `non-null`, if it stands there, and a type. */
+static glv_status take_child(reader *r, int depth, field *ret, glv_error *err) {
+  const str before = r->rest;
+  ret->nullable = !str_is(take_word(r), "non-null");
+  if (ret->nullable) {
+    r->rest = before;
+  }
+  return take_type(r, depth + 1, &ret->type, err);
+}
+
+/* `"name": type` */
+static glv_status take_named(reader *r, int depth, field *ret, glv_error *err) {
+  if (!take_quoted(r, &ret->name) || !take_char(r, ':')) {
+    return refuse(r, err);
+  }
+  return take_child(r, depth, ret, err);
+}
+
 static glv_status take_list(reader *r, str name, int depth, const type **ret, glv_error *err) {
   int32_t items = 0;
   const bool is_fixed = str_is(name, "FixedSizeList");
   if (is_fixed && (!take_int(r, &items) || items < 0 || !str_is(take_word(r), "x"))) {
     return refuse(r, err);
   }
-  field item = {.name = "item", .nullable = true};
-  TRY(take_type(r, depth + 1, &item.type, err));
+  field item = {.name = "item"};
+  TRY(take_child(r, depth, &item, err));
   *ret = is_fixed ? type_fixed_size_list(r->a, &item, items)
                   : type_list(r->a, str_is(name, "List") ? TYPE_LIST : TYPE_LARGE_LIST, &item);
   return *ret != NULL ? GLV_OK : error_nomem(err, sizeof item);
+}
+
+/* Fields up to the parenthesis. */
+static glv_status take_struct(reader *r, int depth, const type **ret, glv_error *err) {
+  enum { FIRST_ROOM = 8 };
+  size_t room = FIRST_ROOM;
+  size_t count = 0;
+  field *fields = ARENA_ARRAY(r->a, field, room);
+  skip_space(r);
+  bool more = r->rest.size > 0 && r->rest.data[0] != ')';
+  for (; more && fields != NULL; more = take_char(r, ',')) {
+    TRY(take_named(r, depth, &fields[count++], err));
+    if (count == room) {
+      field *grown = ARENA_ARRAY(r->a, field, room *= 2);
+      fields = grown != NULL ? memcpy(grown, fields, count * sizeof *fields) : NULL;
+    }
+  }
+  *ret = fields != NULL ? type_struct(r->a, fields, count) : NULL;
+  return *ret != NULL ? GLV_OK : error_nomem(err, room * sizeof *fields);
 }
 
 static glv_status take_dictionary(reader *r, int depth, const type **ret, glv_error *err) {
@@ -210,6 +247,9 @@ static glv_status take_arguments(reader *r, str name, int depth, const type **re
   bool ok = false;
   if (str_is(name, "List") || str_is(name, "LargeList") || str_is(name, "FixedSizeList")) {
     return take_list(r, name, depth, ret, err);
+  }
+  if (str_is(name, "Struct")) {
+    return take_struct(r, depth, ret, err);
   }
   if (str_is(name, "Dictionary")) {
     return take_dictionary(r, depth, ret, err);

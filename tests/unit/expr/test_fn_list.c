@@ -223,6 +223,10 @@ static const struct sql_case CASES[] = {
     {"array_sort(arrow_cast([2, 1], 'FixedSizeList(2 x Int32)'))", "[1, 2]"},
     {"array_concat(arrow_cast([1], 'LargeList(Int64)'), [2])", "[1, 2]"},
     {"nvl(NULL, [1])", "[1]"},
+    {"arrow_cast(named_struct('a', 1, 'b', 'x'), 'Struct(\"b\": Utf8, \"a\": Utf8)')['a']", "1"},
+    {"cast_to_type('7', [1][1])", "7"},
+    {"try_cast_to_type('x', 1)", "NULL"},
+    {"arrow_typeof(cast_to_type([1], ['a']))", "List(Utf8)"},
     /* operators inside of calls: lists are joined */
     {"coalesce([1] || 2, NULL)", "[1, 2]"},
     {"coalesce(1 || [2], NULL)", "[1, 2]"},
@@ -272,6 +276,10 @@ static const struct sql_failure FAILURES[] = {
     {"map_keys([1])", GLV_E_SQL_PLAN},
     {"arrow_cast([1, 2, 3], 'FixedSizeList(2 x Int64)')", GLV_E_SQL_PLAN},
     {"CAST(named_struct('a', 1) AS STRING)", GLV_E_SQL_PLAN},
+    {"arrow_cast(NULL, 'Struct(\"a\": )')", GLV_E_SQL_PLAN},
+    {"arrow_cast(NULL, 'Struct(a: Int8)')", GLV_E_SQL_PLAN},
+    {"arrow_cast(NULL, 'Struct(\"a\": Int8')", GLV_E_SQL_PLAN},
+    {"cast_to_type([1], NULL)", GLV_E_SQL_PLAN},
     /* what would fill the memory */
     {"array_repeat('x', 1000000000000000000)", GLV_E_LIMIT},
     {"range(0, 1000000000000000)", GLV_E_LIMIT},
