@@ -247,6 +247,59 @@ static glv_status case_equals(struct merge *m, const operand *x, const node *whe
   return compare_operands(v->env, COMPARE_EQ, &here, &value, rows, &ret->a, err);
 }
 
+/* The positions of the open rows where o, which is for the open rows, is null. */
+static size_t still_open(const struct merge *m, const operand *o, uint32_t *positions) {
+  size_t count = 0;
+  if ((o->a.validity == NULL || o->a.null_count == 0) && o->a.type->kind != TYPE_NULL) {
+    return 0;
+  }
+  for (size_t i = 0; i < m->open_count; i++) {
+    positions[count] = m->all_open ? (uint32_t)i : m->open[i];
+    count += operand_is_valid(o, i) ? 0 : 1;
+  }
+  return count;
+}
+
+/* The rows without rows[count]; both ascending. */
+static void close_rows(struct merge *m, const uint32_t *rows, size_t count) {
+  size_t kept = 0;
+  size_t next = 0;
+  for (size_t i = 0; i < m->open_count; i++) {
+    const uint32_t row = m->all_open ? (uint32_t)i : m->open[i];
+    if (next < count && rows[next] == row) {
+      next++;
+    } else {
+      m->open[kept++] = row;
+    }
+  }
+  m->all_open = false;
+  m->open_count = kept;
+}
+
+/* Open rows[count] again; both ascending. There is room: from the end, in place. */
+static void open_rows_again(struct merge *m, const uint32_t *rows, size_t count) {
+  size_t old = m->open_count;
+  m->open_count += count;
+  for (size_t to = m->open_count; count > 0; to--) {
+    const bool is_old = old > 0 && m->open[old - 1] > rows[count - 1];
+    m->open[to - 1] = is_old ? m->open[--old] : rows[--count];
+  }
+}
+
+/* CASE x: the rows where x is null go to ELSE; no WHEN is evaluated for them. */
+static glv_status set_aside_nulls(struct merge *m, const operand *x, uint32_t **ret, size_t *count,
+                                  glv_error *err) {
+  *ret = ARENA_ARRAY(m->v->scratch, uint32_t, m->v->rows.count + 1);
+  if (*ret == NULL) {
+    return error_nomem(err, m->v->rows.count * sizeof **ret);
+  }
+  *count = still_open(m, x, *ret);
+  if (*count > 0) {
+    close_rows(m, *ret, *count);
+  }
+  return GLV_OK;
+}
+
 static glv_status run_case(struct merge *m, const node *n, const operand *x, glv_error *err) {
   uint32_t *matched = ARENA_ARRAY(m->v->scratch, uint32_t, m->v->rows.count + 1);
   uint64_t *words = ARENA_ARRAY(m->v->scratch, uint64_t, word_count(m->v->rows.count));
@@ -254,6 +307,11 @@ static glv_status run_case(struct merge *m, const node *n, const operand *x, glv
     return error_nomem(err, m->v->rows.count * sizeof *matched);
   }
   const size_t first = n->has_operand ? 1 : 0;
+  uint32_t *nulls = NULL;
+  size_t null_count = 0;
+  if (n->has_operand) {
+    TRY(set_aside_nulls(m, x, &nulls, &null_count, err));
+  }
   for (size_t i = first; i + 1 < n->child_count && m->open_count > 0; i += 2) {
     CLEANUP(operand_dispose) operand condition = {0};
     if (n->has_operand) {
@@ -264,6 +322,7 @@ static glv_status run_case(struct merge *m, const node *n, const operand *x, glv
     const size_t count = split_open(m, &condition, words, matched);
     TRY(merge_rows(m, n->child[i + 1], matched, count, err));
   }
+  open_rows_again(m, nulls, null_count);
   return merge_rows(m, n->child[n->child_count - 1], open_rows(m), m->open_count, err);
 }
 
@@ -276,19 +335,6 @@ glv_status eval_case(const eval *v, const node *n, operand *ret, glv_error *err)
   }
   TRY(run_case(&m, n, &x, err));
   return merge_finish(&m, ret, err);
-}
-
-/* The positions of the open rows where o, which is for the open rows, is null. */
-static size_t still_open(const struct merge *m, const operand *o, uint32_t *positions) {
-  size_t count = 0;
-  if ((o->a.validity == NULL || o->a.null_count == 0) && o->a.type->kind != TYPE_NULL) {
-    return 0;
-  }
-  for (size_t i = 0; i < m->open_count; i++) {
-    positions[count] = m->all_open ? (uint32_t)i : m->open[i];
-    count += operand_is_valid(o, i) ? 0 : 1;
-  }
-  return count;
 }
 
 /* A row whose operands are all null keeps the null of the last one; a null that a later operand

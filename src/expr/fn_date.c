@@ -103,6 +103,13 @@ static glv_status to_char(const function_frame *f, const operand *arguments, siz
   return builder_finish(&b, ret, err);
 }
 
+static glv_status take_nanoseconds(function_binding *b, const char *timezone, const type **ret,
+                                   glv_error *err) {
+  *ret = type_timestamp(b->arena, UNIT_NANO, timezone);
+  b->targets[0] = *ret;
+  return *ret != NULL ? GLV_OK : error_nomem(err, sizeof(type));
+}
+
 static glv_status bind_to_char(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 2, 2, err));
   const type *t = b->arguments[0].type;
@@ -110,11 +117,9 @@ static glv_status bind_to_char(function_binding *b, glv_error *err) {
     if (t->kind != TYPE_NULL && !bind_is_text(t)) {
       return bind_refuse(b, 0, "Timestamp", err);
     }
-    t = type_timestamp(b->arena, UNIT_NANO, "+00:00"); /* what a text becomes has a zone */
-    b->targets[0] = t;
-    if (t == NULL) {
-      return error_nomem(err, sizeof(type));
-    }
+    TRY(take_nanoseconds(b, "+00:00", &t, err)); /* what a text becomes has a zone */
+  } else if (t->kind == TYPE_TIMESTAMP && t->timezone != NULL && t->unit != UNIT_NANO) {
+    TRY(take_nanoseconds(b, t->timezone, &t, err));
   }
   TRY(bind_castable(b, 1, type_simple(TYPE_UTF8), "String", err));
   b->result = type_simple(TYPE_UTF8);
