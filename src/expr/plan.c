@@ -177,7 +177,11 @@ static glv_status plan_text(planner *p, const ast *a, glv_error *err) {
   }
   bool is_wide = false;
   glv_error ignored = {0};
-  if (expr_needs_wrap(p->env, p->text, p->flags, &is_wide, &ignored) != GLV_OK || !is_wide) {
+  const glv_status wide = expr_needs_wrap(p->env, p->text, p->flags, &is_wide, &ignored);
+  if (wide == GLV_E_NOMEM) {
+    return error_nomem(err, p->text.size);
+  }
+  if (wide != GLV_OK || !is_wide) {
     return status;
   }
   return plan_node(p, a, place_inner(), &p->plan->root, err);
