@@ -46,54 +46,64 @@ static glv_status add_range(old_lists *l, uint64_t first, uint64_t count, glv_er
   return GLV_OK;
 }
 
-static void put_offset(old_lists *l, uint64_t offset) {
-  l->filled++;
+static glv_status put_nulls(old_lists *l, const uint16_t *levels, const wanted *w, glv_error *err) {
+  for (size_t i = 0; i < w->count; i++) {
+    if (levels[wanted_row(w, i)] == 0) {
+      continue;
+    }
+    if (l->validity == NULL) {
+      TRY(buffer_new(l->env, bits_size(l->length), &l->validity, err));
+      bits_fill(l->validity->data, 0, l->length, true);
+    }
+    bit_clear(l->validity->data, l->filled + i);
+    l->null_count++;
+  }
+  return GLV_OK;
+}
+
+/* Offsets of lists that follow each other: those of the page, moved. */
+#define DEFINE_MOVE(T)                                                                             \
+  static void move##T(const uint64_t *restrict from, size_t count, uint64_t shift,                 \
+                      int##T##_t *restrict to) {                                                   \
+    for (size_t i = 0; i < count; i++) {                                                           \
+      to[i] = (int##T##_t)(from[i] + shift);                                                       \
+    }                                                                                              \
+  }
+DEFINE_MOVE(32)
+DEFINE_MOVE(64)
+
+static void put_offsets(old_lists *l, const uint64_t *ends, size_t count, uint64_t shift) {
   if (l->offset_width == 4) {
-    ((int32_t *)(void *)l->offsets->data)[l->filled] = (int32_t)offset;
+    move32(ends, count, shift, (int32_t *)(void *)l->offsets->data + l->filled + 1);
   } else {
-    ((int64_t *)(void *)l->offsets->data)[l->filled] = (int64_t)offset;
+    move64(ends, count, shift, (int64_t *)(void *)l->offsets->data + l->filled + 1);
   }
+  l->filled += count;
 }
 
-static glv_status put_null(old_lists *l, glv_error *err) {
-  if (l->validity == NULL) {
-    TRY(buffer_new(l->env, bits_size(l->length), &l->validity, err));
-    bits_fill(l->validity->data, 0, l->length, true);
+static bool is_ordered(const uint64_t *offsets, size_t count, uint64_t most) {
+  bool ok = offsets[count] <= most;
+  for (size_t i = 0; i < count; i++) {
+    ok &= offsets[i] <= offsets[i + 1];
   }
-  bit_clear(l->validity->data, l->filled);
-  l->null_count++;
-  return GLV_OK;
-}
-
-/* One list, from one stored end to the next. */
-static glv_status add_list(old_lists *l, const old_encoding *e, uint64_t base, uint64_t before,
-                           uint64_t end, glv_error *err) {
-  const uint64_t adjustment = e->null_adjustment;
-  const uint64_t first = before % adjustment;
-  const uint64_t last = end % adjustment;
-  if (first > last || last > e->items) {
-    return FAIL(err, GLV_E_CORRUPT, "a list of the items %llu to %llu of %llu",
-                (unsigned long long)first, (unsigned long long)last, (unsigned long long)e->items);
-  }
-  TRY(add_range(l, base + first, last - first, err));
-  l->total += last - first; /* at most the items of all pages, which fit into 64 bits */
-  if (end >= adjustment) {
-    TRY(put_null(l, err));
-  }
-  put_offset(l, l->total);
-  return GLV_OK;
+  return ok;
 }
 
 static glv_status add_run(decoder *d, const old_encoding *e, uint64_t base, const old_run *r,
                           old_lists *l, glv_error *err) {
-  TRY(decoder_reserve(d, &d->numbers, (r->count + 1) * sizeof(uint64_t), err));
-  uint64_t *ends = (uint64_t *)(void *)d->numbers.data; /* ends[i + 1] belongs to row i */
-  const size_t before = r->first != 0 ? 1 : 0;
-  ends[0] = 0;
-  TRY(old_numbers(d, e->ends, r->first - before, r->count + before, ends + 1 - before, err));
-  for (size_t i = 0; i < r->rows.count; i++) {
-    const size_t row = wanted_row(&r->rows, i);
-    TRY(add_list(l, e, base, ends[row], ends[row + 1], err));
+  old_ends ends;
+  TRY(old_ends_read(d, e, r, &ends, err));
+  if (!is_ordered(ends.offsets, r->count, e->items)) {
+    return FAIL(err, GLV_E_CORRUPT, "the ends of lists decrease or pass the %llu items",
+                (unsigned long long)e->items);
+  }
+  TRY(put_nulls(l, ends.levels, &r->rows, err));
+  const size_t step = r->rows.rows == NULL ? r->rows.count : 1;
+  for (size_t i = 0; i < r->rows.count; i += step) { /* once, or for each list */
+    const uint64_t *from = ends.offsets + wanted_row(&r->rows, i);
+    TRY(add_range(l, base + from[0], from[step] - from[0], err));
+    put_offsets(l, from + 1, step, l->total - from[0]);
+    l->total += from[step] - from[0]; /* at most the items of all pages, which fit into 64 bits */
   }
   return GLV_OK;
 }

@@ -182,6 +182,40 @@ glv_status old_bits(decoder *d, const old_encoding *e, size_t first, size_t coun
   return GLV_OK;
 }
 
+/* ---- ends ---- */
+
+glv_status old_ends_reserve(decoder *d, const old_run *r, old_ends *ret, glv_error *err) {
+  TRY(decoder_reserve(d, &d->numbers, (r->count + 1) * sizeof(uint64_t), err));
+  TRY(decoder_reserve(d, &d->levels, r->count * sizeof(uint16_t), err));
+  *ret = (old_ends){(uint64_t *)(void *)d->numbers.data, (uint16_t *)(void *)d->levels.data};
+  return GLV_OK;
+}
+
+static void take_nulls_off(uint64_t *restrict ends, size_t count, uint64_t adjustment,
+                           uint16_t *restrict levels) {
+  for (size_t i = 0; i < count; i++) {
+    const bool is_null = ends[i] >= adjustment;
+    ends[i] -= is_null ? adjustment : 0;
+    levels[i] = is_null;
+  }
+}
+
+/* Ends are stored without a first 0, and an end that is at least the page's adjustment belongs to a
+ * null. */
+glv_status old_ends_read(decoder *d, const old_encoding *e, const old_run *r, old_ends *ret,
+                         glv_error *err) {
+  TRY(old_ends_reserve(d, r, ret, err));
+  const size_t before = r->first != 0 ? 1 : 0; /* the end of the row before the run */
+  uint64_t *offsets = ret->offsets;
+  offsets[0] = 0;
+  TRY(old_numbers(d, e->ends, r->first - before, r->count + before, offsets + 1 - before, err));
+  if (offsets[0] >= e->null_adjustment) {
+    offsets[0] -= e->null_adjustment;
+  }
+  take_nulls_off(offsets + 1, r->count, e->null_adjustment, ret->levels);
+  return GLV_OK;
+}
+
 /* ---- rows ---- */
 
 static glv_status refuse_type(const old_encoding *e, const sink *s, glv_error *err) {

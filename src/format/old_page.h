@@ -39,6 +39,18 @@ glv_status old_numbers(decoder *d, const old_encoding *e, size_t first, size_t c
 glv_status old_bits(decoder *d, const old_encoding *e, size_t first, size_t count, scratch *into,
                     glv_error *err);
 
+/** The ends of a run of lists or strings: row i is what lies from offsets[i] to offsets[i + 1]. */
+typedef struct old_ends {
+  uint64_t *offsets; /* in d->numbers; not checked */
+  uint16_t *levels;  /* in d->levels: 1 = null */
+} old_ends;
+
+/** Read the ends of OLD_TEXT or OLD_LIST. */
+glv_status old_ends_read(decoder *d, const old_encoding *e, const old_run *r, old_ends *ret,
+                         glv_error *err);
+/** Room for them alone. */
+glv_status old_ends_reserve(decoder *d, const old_run *r, old_ends *ret, glv_error *err);
+
 /** Decode a run of OLD_TEXT, OLD_EQUAL_TEXT, OLD_FSST; their nulls, too. */
 glv_status old_text_read(decoder *d, const old_encoding *e, const old_run *r, sink *s,
                          glv_error *err);
