@@ -516,9 +516,9 @@ static void unknown_encodings(void **state) {
   const made_page dictionary = {2, MINI("3a{}", "01", "01", ITEMS("02")), {"10000000", FLAT_CHUNK}};
   const made_file f = {"int32", 2, 2, 2, &dictionary, 1, NULL, 0};
   made_file_fails(*state, &f, GLV_E_UNSUPPORTED, "Dictionary encoding");
-  const made_page blob = {2, "22{}", {NULL}};
+  const made_page blob = {2, "22{}", {NULL}}; /* a blob layout that says nothing */
   const made_file g = {"int32", 2, 2, 2, &blob, 1, NULL, 0};
-  made_file_fails(*state, &g, GLV_E_UNSUPPORTED, "blob pages");
+  made_file_fails(*state, &g, GLV_E_CORRUPT, "the page has 0 layers");
   const made_page packed = {
       2, MINI("22{0820 1a{0a{0801}}}", "01", "01", ITEMS("02")), {"10000000", FLAT_CHUNK}};
   const made_file h = {"int32", 2, 2, 2, &packed, 1, NULL, 0};
