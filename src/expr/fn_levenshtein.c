@@ -108,7 +108,13 @@ static glv_status levenshtein(const function_frame *f, const operand *arguments,
 static glv_status bind_levenshtein(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 2, 2, err));
   TRY(bind_strings(b, err));
-  b->result = bind_position_result(b);
+  bool any_large = false;
+  bool any_view = false;
+  for (size_t i = 0; i < 2; i++) {
+    any_large = any_large || b->targets[i]->kind == TYPE_LARGE_UTF8;
+    any_view = any_view || b->targets[i]->kind == TYPE_UTF8_VIEW;
+  }
+  b->result = type_simple(any_large && !any_view ? TYPE_INT64 : TYPE_INT32);
   return GLV_OK;
 }
 

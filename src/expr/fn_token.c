@@ -71,9 +71,9 @@ static glv_status contains_tokens(const function_frame *f, const operand *argume
 }
 
 static glv_status bind_tokens(function_binding *b, glv_error *err) {
+  static const signature TEXTS = {{TYPE_UTF8, TYPE_UTF8}};
   TRY(bind_count(b, 2, 2, err));
-  TRY(bind_string(b, 0, err));
-  TRY(bind_string(b, 1, err));
+  TRY(bind_signature(b, &TEXTS, 1, err));
   b->result = type_simple(TYPE_BOOL);
   return GLV_OK;
 }
