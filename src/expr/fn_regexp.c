@@ -1,5 +1,4 @@
 /* regexp_like and regexp_replace (sql-expressions 10.7, 13.1). */
-#include "arrow/bits.h"
 #include "arrow/builder.h"
 #include "expr/function_private.h"
 #include "expr/pattern.h"
@@ -30,27 +29,18 @@ static glv_status match_column(const pattern *c, const operand *text, array *a, 
                                glv_error *err) {
   char bytes[2];
   const size_t count = regexp_necessary(c->constant, bytes);
-  const size_t word_count = a->length / 64 + (a->length % 64 != 0);
-  CLEANUP(buffer_cleanup) buffer *other = NULL;
-  TRY(buffer_new(c->f->env, word_count * sizeof *words, &other, err));
-  memset(words, 0xff, bits_size(a->length));
-  for (size_t k = 0; k < count; k++) {
-    uint64_t *found = (uint64_t *)(void *)other->data;
-    text_rows_with(&text->a, str_slice(bytes + k, 1), found);
-    for (size_t i = 0; i < word_count; i++) {
-      words[i] &= found[i];
-    }
-  }
-  if (a->length % 64 != 0) {
-    words[word_count - 1] &= (UINT64_C(1) << (a->length % 64)) - 1;
-  }
+  text_rows_with_bytes(&text->a, bytes, count, words); /* all rows when none is known */
   for (size_t i = 0; i < a->length; i++) {
-    bool found = (words[i / 64] >> (i % 64) & 1) != 0;
-    if (found && array_is_valid(a, i)) {
+    const uint64_t bit = UINT64_C(1) << (i % 64);
+    bool found = array_is_valid(&text->a, i);
+    if ((words[i / 64] & bit) == 0) {
+      continue;
+    }
+    if (found) {
       TRY(regexp_find(c->constant, c->match, array_str(&text->a, i), 0, &found, err));
-      if (!found) {
-        words[i / 64] &= ~(UINT64_C(1) << (i % 64));
-      }
+    }
+    if (!found) {
+      words[i / 64] &= ~bit;
     }
   }
   return GLV_OK;

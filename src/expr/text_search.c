@@ -17,42 +17,87 @@ CPU_CLONES static uint64_t candidates(const char *at, str word) {
   return block_pack(bytes);
 }
 
-/* The next place of the word in [at, end), or end. */
-static const char *find_word(const char *at, const char *end, str word) {
-  while ((size_t)(end - at) >= BLOCK_ROWS + word.size) {
-    for (uint64_t mask = candidates(at, word); mask != 0; mask &= mask - 1) {
-      const char *found = at + __builtin_ctzll(mask);
-      if (memcmp(found, word.data, word.size) == 0) {
-        return found;
-      }
-    }
-    at += BLOCK_ROWS;
+/* The search in progress. */
+typedef struct search {
+  const array *texts;
+  str word;
+  size_t row;       /* the first that ends behind the last place looked at */
+  const char *skip; /* places before this one need no look: their row is found */
+  uint64_t *words;
+} search;
+
+/* The first and the last byte of the word are at `at` and at its end. */
+static void look_at(search *s, const char *at) {
+  const bool is_known = s->word.size <= 2; /* both its bytes are compared already */
+  if (at < s->skip || (!is_known && memcmp(at, s->word.data, s->word.size) != 0)) {
+    return;
   }
-  for (; (size_t)(end - at) >= word.size; at++) {
-    if (*at == word.data[0] && memcmp(at, word.data, word.size) == 0) {
-      return at;
-    }
+  str text = array_str(s->texts, s->row);
+  while (text.data + text.size <= at) {
+    text = array_str(s->texts, ++s->row);
   }
-  return end;
+  const char *end = text.data + text.size;
+  if (at + s->word.size <= end) { /* else it goes on in the next row */
+    s->words[s->row / 64] |= UINT64_C(1) << (s->row % 64);
+    s->skip = end;
+  }
 }
 
 void text_rows_with(const array *a, str word, uint64_t *words) {
   const str last = array_str(a, a->length - 1);
   const char *end = last.data + last.size;
   const char *at = array_str(a, 0).data;
-  size_t row = 0;
+  search s = {.texts = a, .word = word, .skip = at, .words = words};
   memset(words, 0, (a->length / 64 + (a->length % 64 != 0)) * sizeof *words);
-  for (at = find_word(at, end, word); at != end; at = find_word(at, end, word)) {
-    str text = array_str(a, row);
-    while (text.data + text.size <= at) {
-      text = array_str(a, ++row);
-    }
-    const char *text_end = text.data + text.size;
-    if (at + word.size <= text_end) {
-      words[row / 64] |= UINT64_C(1) << (row % 64);
-      at = text_end;
-    } else {
-      at++; /* from one row into the next */
+  for (; (size_t)(end - at) >= BLOCK_ROWS + word.size; at += BLOCK_ROWS) {
+    for (uint64_t mask = candidates(at, word); mask != 0; mask &= mask - 1) {
+      look_at(&s, at + __builtin_ctzll(mask));
     }
   }
+  for (; (size_t)(end - at) >= word.size; at++) {
+    if (*at == word.data[0] && at[word.size - 1] == word.data[word.size - 1]) {
+      look_at(&s, at);
+    }
+  }
+}
+
+#define ONES UINT64_C(0x0101010101010101)
+
+/* The first n of eight bytes: all bits of each. */
+static inline uint64_t first_bytes(size_t n) {
+  return n >= 8 ? ~UINT64_C(0) : (UINT64_C(1) << (8 * n)) - 1;
+}
+
+/* Top bits of bytes that are 0, exact up to the first of them. */
+static inline uint64_t zero_bytes(uint64_t word) { return (word - ONES) & ~word & (ONES << 7); }
+
+/* Whether 16 readable bytes, of which `size` count, hold a byte. */
+static inline bool short_holds(uint64_t low, uint64_t high, size_t size, char byte) {
+  const uint64_t all = ONES * (uint8_t)byte;
+  const uint64_t found = (zero_bytes(low ^ all) & first_bytes(size)) |
+                         (zero_bytes(high ^ all) & first_bytes(size > 8 ? size - 8 : 0));
+  return found != 0;
+}
+
+static inline uint8_t holds_bytes(str text, const char *end, const char *bytes, size_t count) {
+  enum { SHORT = 16 };
+  bool ok = true;
+  if (text.size <= SHORT && (size_t)(end - text.data) >= SHORT) {
+    const uint64_t low = load_le64(text.data);
+    const uint64_t high = load_le64(text.data + 8);
+    for (size_t k = 0; k < count; k++) {
+      ok &= short_holds(low, high, text.size, bytes[k]);
+    }
+  } else {
+    for (size_t k = 0; k < count; k++) {
+      ok = ok && text.size > 0 && memchr(text.data, bytes[k], text.size) != NULL;
+    }
+  }
+  return ok;
+}
+
+void text_rows_with_bytes(const array *a, const char *wanted, size_t count, uint64_t *words) {
+  const str last = array_str(a, a->length - 1);
+  const char *end = last.data + last.size;
+  BLOCK_LOOP(a->length, words, =, bytes[j] = holds_bytes(array_str(a, i + j), end, wanted, count));
 }

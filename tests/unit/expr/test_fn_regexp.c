@@ -143,6 +143,10 @@ static void test_columns(void **state) {
   assert_sql(&s, "regexp_like('aab', x)", "true|NULL|true|true|true");
   assert_sql(&s, "regexp_replace('aab', x, '<$0>')", "<aa>b|NULL|aa<b>|aa<b>|<aab>");
   assert_sql(&s, "regexp_count(x, 'a', 2)", "0|0|0|0|1");
+  assert_sql(&s, "regexp_like(x, '.*')", "true|false|true|true|true"); /* is not null */
+  assert_sql(&s, "regexp_like(x, 'a+')", "true|NULL|false|false|true");
+  assert_sql(&s, "regexp_like(x, 'a.*b$')", "false|NULL|false|false|true");
+  assert_sql(&s, "regexp_like(x, 'A', 'i')", "true|NULL|false|false|true");
   assert_sql_fails(&s, "regexp_like('a', x, x)", GLV_E_SQL_EXEC);
   assert_sql_fails(&s, "regexp_like('a', concat('(', x))", GLV_E_SQL_EXEC);
   sql_text_close(&s);
