@@ -27,6 +27,38 @@ glv_status field_place_new(arena *a, const lance_field *stored, const field *as,
   return stored->is_leaf ? GLV_OK : place_children(a, stored, as->type, locate, context, ret, err);
 }
 
+/* The children, which were made above. */
+static field_place *children_of(const field_place *place) {
+  return (field_place *)(uintptr_t)place->children;
+}
+
+glv_status field_place_choose(arena *a, field_place *place, const char *name,
+                              const char *const *paths, size_t count, glv_error *err) {
+  const size_t size = strlen(name);
+  const char **rests = ARENA_ARRAY(a, const char *, count);
+  size_t rest_count = 0;
+  if (rests == NULL) {
+    return error_nomem(err, count * sizeof *rests);
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (strncmp(paths[i], name, size) != 0) {
+      continue;
+    }
+    if (paths[i][size] == '\0') {
+      return GLV_OK; /* wanted with all that is below */
+    }
+    if (paths[i][size] == '.') {
+      rests[rest_count++] = paths[i] + size + 1;
+    }
+  }
+  place->is_wanted = place->is_wanted && rest_count != 0;
+  for (size_t i = 0; place->is_wanted && i < place->child_count; i++) {
+    field_place *child = &children_of(place)[i];
+    TRY(field_place_choose(a, child, child->field->name, rests, rest_count, err));
+  }
+  return GLV_OK;
+}
+
 /* The columns of a file in the order of its schema. */
 typedef struct own_columns {
   const lance_field **fields;

@@ -74,6 +74,16 @@ typedef void (*field_locate)(void *context, const lance_field *f, field_place *p
 glv_status field_place_new(arena *a, const lance_field *stored, const field *as,
                            field_locate locate, void *context, field_place *ret, glv_error *err);
 
+/**
+ * Want only the parts that paths name ("column.field.field", what is below included).
+ *
+ * @param place  root of a tree that field_place_new made with everything wanted.
+ * @param name   what paths call the root.
+ * Errors: GLV_E_NOMEM.
+ */
+glv_status field_place_choose(arena *a, field_place *place, const char *name,
+                              const char *const *paths, size_t count, glv_error *err);
+
 /** The places of a top-level field by the file's own schema s, everything wanted. */
 glv_status file_reader_place(const file_reader *r, const lance_schema *s, const lance_field *f,
                              arena *a, field_place *ret, glv_error *err);

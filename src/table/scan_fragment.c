@@ -121,6 +121,8 @@ static glv_status find_source(fragment_scan *s, size_t column, glv_error *err) {
   }
   column_source *from = &s->sources[column];
   TRY(field_place_new(&s->memory, stored, p->read_as[column], locate, &l, &from->place, err));
+  TRY(field_place_choose(&s->memory, &from->place, stored->arrow.name, p->paths, p->path_count,
+                         err));
   if (l.is_split) {
     return FAIL(err, GLV_E_UNSUPPORTED,
                 "table '%s': the parts of column '%s' lie in several files of fragment %llu, which "

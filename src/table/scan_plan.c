@@ -39,12 +39,23 @@ static glv_status build_scope(scan_plan *p, glv_error *err) {
   return GLV_OK;
 }
 
-static void note_columns(const expr *e, bool *used) {
+static glv_status note_paths(scan_plan *p, const char *const *paths, size_t count, glv_error *err) {
+  TRY(vec_reserve(p->env, &p->paths, &p->path_capacity, p->path_count + count, sizeof *p->paths,
+                  err));
+  for (size_t i = 0; i < count; i++) {
+    p->paths[p->path_count++] = paths[i];
+  }
+  return GLV_OK;
+}
+
+static glv_status note_columns(scan_plan *p, const expr *e, bool *used, glv_error *err) {
   size_t count;
   const size_t *columns = expr_columns(e, &count);
   for (size_t i = 0; i < count; i++) {
     used[columns[i]] = true;
   }
+  const char *const *paths = expr_paths(e, &count);
+  return note_paths(p, paths, count, err);
 }
 
 static glv_status fail_column(const scan_plan *p, str name, glv_error *err) {
@@ -82,10 +93,11 @@ static glv_status plan_output(scan_plan *p, const scan_column *c, unsigned flags
     *ret = p->scope->fields[out->column];
     ret->name = name;
     p->in_output[out->column] = true;
+    TRY(note_paths(p, &p->scope->fields[out->column].name, 1, err));
   } else {
     *ret =
         (field){.name = name, .type = expr_type(out->expr), .nullable = expr_nullable(out->expr)};
-    note_columns(out->expr, p->in_output);
+    TRY(note_columns(p, out->expr, p->in_output, err));
   }
   return GLV_OK;
 }
@@ -155,7 +167,7 @@ static glv_status fill(scan_plan *p, const scan_options *o, bool counting, glv_e
   if (o->filter.size > 0) {
     const expr_scope scope = {p->scope, p->column_count};
     TRY(expr_plan_filter(p->env, o->filter, &scope, o->expr_flags, &p->filter, err));
-    note_columns(p->filter, p->in_filter);
+    TRY(note_columns(p, p->filter, p->in_filter, err));
   }
   return counting ? GLV_OK : plan_outputs(p, o, err);
 }
@@ -186,6 +198,7 @@ void scan_plan_free(scan_plan *p) {
     expr_free(p->outputs[i].expr);
   }
   expr_free(p->filter);
+  mem_free(p->env, p->paths);
   schema_unref(p->result);
   schema_unref(p->scope);
   cancel_unref(p->cancel);

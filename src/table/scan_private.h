@@ -38,6 +38,9 @@ typedef struct scan_plan {
   expr *filter;               /* NULL = none */
   bool *in_filter;            /* per column of the scope */
   bool *in_output;
+  const char **paths; /* what is read, e.g. "id", "meta.age"; the texts live as long as the plan */
+  size_t path_count;
+  size_t path_capacity;
   const field **read_as; /* per column: name and type that its arrays get */
   scan_output *outputs;  /* NULL when rows are only counted */
   size_t output_count;

@@ -171,3 +171,20 @@ def test_columns_added_later(glaive, db):
     equal(glaive.read("t"), dataset.to_table())
     dataset.drop_columns(["s"])
     equal(glaive.read("t"), dataset.to_table())
+
+
+def test_parts_of_columns(glaive, db):
+    """Fields of structs: only their leaves are read, and only their values count."""
+    rng = random.Random(3)
+    deep = struct(x=pa.int32(), y=struct(z=pa.utf8(), l=pa.list_(PAIR)), w=pa.int64())
+    maker = nested.Maker(rng, "2.2")
+    column = maker.column(deep, 3000)
+    dataset = lance.write_dataset(pa.table({"id": range(3000), "c": column}), str(glaive.db / "t.lance"), data_storage_version="2.2")
+    dataset.add_columns(pa.schema([pa.field("c", struct(added=pa.int32()))]))
+    for text in ["c.x", "c.y.z", "c.y.l", "c.y", "c.w + c.x", "c.added", "c"]:
+        want = dataset.to_table(columns={"r": text})
+        assert glaive.query(f"SELECT {text} AS r FROM t")["r"].to_pylist() == want["r"].to_pylist(), text
+    for where in ["c.x > 100", "c.y.z IS NULL AND c.w > 50", "c IS NULL", "c.y IS NULL", "c.added IS NULL", "c.y.l IS NULL OR c.x = 3"]:
+        want = dataset.to_table(filter=where)
+        equal(glaive.query(f"SELECT * FROM t WHERE {where}"), want)
+        assert glaive.json("table", "count", "t", "--where", where)["count"] == len(want), where
