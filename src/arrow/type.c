@@ -212,6 +212,15 @@ bool type_is_temporal(type_kind kind) {
   return kind >= TYPE_DATE32 && kind <= TYPE_INTERVAL_MONTH_DAY_NANO;
 }
 
+size_t type_find_child(const type *t, const char *name) {
+  for (size_t i = 0; i < t->child_count; i++) {
+    if (strcmp(t->children[i].name, name) == 0) {
+      return i;
+    }
+  }
+  return SIZE_MAX;
+}
+
 bool type_is_list(type_kind kind) { return kind >= TYPE_LIST && kind <= TYPE_FIXED_SIZE_LIST; }
 
 size_t type_width(const type *t) {

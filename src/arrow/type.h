@@ -114,6 +114,8 @@ metadata metadata_copy(arena *a, metadata m, bool *ok);
 
 bool type_equal(const type *a,
                 const type *b); /* child names and nullability included, metadata not */
+/** Index of the child of exactly that name, or SIZE_MAX. */
+size_t type_find_child(const type *t, const char *name);
 bool field_equal(const field *a, const field *b); /* name, nullability, type */
 
 /** Value of a key, or {NULL, 0}; *ret_found may be NULL. */

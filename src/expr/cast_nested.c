@@ -16,22 +16,13 @@ bool cast_is_nested(const type *t) {
   return type_is_list(t->kind) || t->kind == TYPE_STRUCT || t->kind == TYPE_MAP;
 }
 
-static size_t find_field(const type *t, const char *name) {
-  for (size_t i = 0; i < t->child_count; i++) {
-    if (str_is(str_of(name), t->children[i].name)) {
-      return i;
-    }
-  }
-  return SIZE_MAX;
-}
-
 /* Fields go by name: those without a source are null, those without a target vanish; some name
  * must meet. */
 static bool struct_is_supported(const type *from, const type *to) {
   bool meets = false;
   for (size_t i = 0; i < to->child_count; i++) {
     const field *target = &to->children[i];
-    const size_t at = find_field(from, target->name);
+    const size_t at = type_find_child(from, target->name);
     if (at == SIZE_MAX) {
       if (!target->nullable) {
         return false;
@@ -299,7 +290,7 @@ static glv_status struct_to_struct(const cast_job *job, array *ret, glv_error *e
   TRY(array_new_children(job->env, job->to->child_count, &a, err));
   for (size_t i = 0; i < job->to->child_count; i++) {
     const field *target = &job->to->children[i];
-    const size_t at = find_field(job->from->type, target->name);
+    const size_t at = type_find_child(job->from->type, target->name);
     if (at == SIZE_MAX) {
       TRY(array_new_null(job->env, target->type, a.length, &a.children[i], err));
     } else {

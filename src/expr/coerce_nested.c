@@ -33,19 +33,10 @@ static glv_status join_lists(arena *a, coerce_part part, const type *l, const ty
   return *ret != NULL ? GLV_OK : error_nomem(err, sizeof item);
 }
 
-static size_t find_field(const type *t, const char *name) {
-  for (size_t i = 0; i < t->child_count; i++) {
-    if (str_is(str_of(name), t->children[i].name)) {
-      return i;
-    }
-  }
-  return SIZE_MAX;
-}
-
 /* Whether every field of l has its namesake in r. */
 static bool same_names(const type *l, const type *r) {
   for (size_t i = 0; i < l->child_count; i++) {
-    if (find_field(r, l->children[i].name) == SIZE_MAX) {
+    if (type_find_child(r, l->children[i].name) == SIZE_MAX) {
       return false;
     }
   }
@@ -66,7 +57,7 @@ static glv_status join_structs(arena *a, coerce_part part, const type *l, const 
     return error_nomem(err, l->child_count * sizeof *fields);
   }
   for (size_t i = 0; i < l->child_count; i++) {
-    const size_t other = by_name ? find_field(r, l->children[i].name) : i;
+    const size_t other = by_name ? type_find_child(r, l->children[i].name) : i;
     bool joins = false;
     TRY(join_field(a, part, &l->children[i], &r->children[other], &fields[i], &joins, err));
     if (!joins) {

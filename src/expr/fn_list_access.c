@@ -34,10 +34,7 @@ static glv_status take_picks(const function_frame *f, const array *items, buffer
 
 static glv_status new_picks(const function_frame *f, const lists *l, size_t rows, buffer **ret,
                             glv_error *err) {
-  if (l->items->length >= ITEM_NULL) {
-    return FAIL(err, GLV_E_LIMIT, "lists with %zu items in one batch are too large",
-                l->items->length);
-  }
+  TRY(lists_check_items(l->items, err));
   return buffer_new(f->env, rows * sizeof(uint32_t), ret, err);
 }
 

@@ -192,21 +192,6 @@ static glv_status array_concat_kernel(const function_frame *f, const operand *ar
   return list_builder_finish(&b, ret, err);
 }
 
-static size_t dimensions(const type *t) {
-  size_t depth = 0;
-  for (; type_is_list(t->kind); t = list_item(t)) {
-    depth++;
-  }
-  return depth;
-}
-
-static const type *innermost(const type *t) {
-  while (type_is_list(t->kind)) {
-    t = list_item(t);
-  }
-  return t;
-}
-
 /* Lists of lists ... of items, `depth` deep. */
 static glv_status nest(const function_binding *b, const type *item, size_t depth, bool large,
                        const type **ret, glv_error *err) {
@@ -229,16 +214,16 @@ static glv_status bind_concat(function_binding *b, glv_error *err) {
       return bind_refuse(b, i, "List", err);
     }
     large = large || t->kind == TYPE_LARGE_LIST;
-    depth = size_max(depth, dimensions(t));
-    TRY(coerce_union(b->arena, base, innermost(t), &joined, err));
+    depth = size_max(depth, list_dimensions(t));
+    TRY(coerce_union(b->arena, base, list_innermost(t), &joined, err));
     if (joined == NULL) {
-      return no_union(b, base, innermost(t), err);
+      return no_union(b, base, list_innermost(t), err);
     }
     base = joined;
   }
   TRY(nest(b, base, depth, large, &b->result, err));
   for (size_t i = 0; i < b->count; i++) {
-    const size_t own = dimensions(b->arguments[i].type);
+    const size_t own = list_dimensions(b->arguments[i].type);
     TRY(own == depth ? nest(b, base, depth, large, &b->targets[i], err)
                      : nest(b, base, own, false, &b->targets[i], err));
   }
@@ -247,17 +232,12 @@ static glv_status bind_concat(function_binding *b, glv_error *err) {
 
 /* ---- array_repeat, array_resize ---- */
 
-static glv_status too_many(const function_frame *f, glv_error *err) {
-  return FAIL(err, GLV_E_LIMIT, "%.*s would make lists of more than %u items in one batch",
-              STR_ARG(f->binding->name), LIMIT_SQL_LIST_ITEMS);
-}
-
 /* Fails before any memory is taken when `count` items of a weight would be too much. */
 static glv_status check_total(const function_frame *f, uint64_t *total, uint64_t count,
                               uint64_t weight, glv_error *err) {
   uint64_t more;
   if (__builtin_mul_overflow(count, weight, &more) || more > LIMIT_SQL_LIST_ITEMS - *total) {
-    return too_many(f, err);
+    return lists_too_many(f, err);
   }
   *total += more;
   return GLV_OK;

@@ -148,10 +148,7 @@ static glv_status array_ndims(const function_frame *f, const operand *arguments,
   }
   CLEANUP(array_unref) array a = {0};
   void *values = NULL;
-  uint64_t depth = 0;
-  for (; type_is_list(t->kind); t = list_item(t)) {
-    depth++;
-  }
+  const uint64_t depth = list_dimensions(t);
   TRY(kernel_begin(f->env, f->binding->result, arguments, 1, rows, &a, &values, err));
   for (size_t i = 0; i < rows; i++) {
     ((uint64_t *)values)[i] = depth;

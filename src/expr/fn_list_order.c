@@ -291,10 +291,7 @@ static glv_status pick_extremes(const function_frame *f, const operand *argument
   CLEANUP(order_dispose) order o = {0};
   CLEANUP(buffer_cleanup) buffer *chosen = NULL;
   const lists l = lists_of(&arguments[0]);
-  if (l.items->length >= ITEM_NULL) {
-    return FAIL(err, GLV_E_LIMIT, "lists with %zu items in one batch are too large",
-                l.items->length);
-  }
+  TRY(lists_check_items(l.items, err));
   TRY(order_init(&o, f->env, &l, err));
   TRY(buffer_new(f->env, rows * sizeof(uint32_t), &chosen, err));
   uint32_t *picks = (uint32_t *)(void *)chosen->data;

@@ -12,11 +12,6 @@
 #include "expr/lists.h"
 #include "expr/zone.h"
 
-static glv_status too_many(const function_frame *f, glv_error *err) {
-  return FAIL(err, GLV_E_LIMIT, "%.*s would make lists of more than %u items in one batch",
-              STR_ARG(f->binding->name), LIMIT_SQL_LIST_ITEMS);
-}
-
 /* ---- numbers ---- */
 
 /* Numbers first, first + step, ...: count of them. */
@@ -71,7 +66,7 @@ static glv_status end_rows(const function_frame *f, const operand *arguments, bo
     }
     TRY(read_series(f, arguments, inclusive, i, &s, err));
     if (s.count > LIMIT_SQL_LIST_ITEMS - b->pick_count) {
-      return too_many(f, err);
+      return lists_too_many(f, err);
     }
     b->pick_count += (size_t)s.count;
     TRY(list_builder_end(b, err));
@@ -161,7 +156,7 @@ static glv_status add_moments(const function_frame *f, const moments *m, builder
     const int32_t day = (int32_t)at;
     int64_t next = 0;
     if (items->length >= LIMIT_SQL_LIST_ITEMS) {
-      return too_many(f, err);
+      return lists_too_many(f, err);
     }
     TRY(builder_append_fixed(items, m->are_days ? (const void *)&day : &at, err));
     if (!shift_moment(m, at, false, &next)) {

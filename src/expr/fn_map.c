@@ -183,9 +183,7 @@ static glv_status find_entries(const function_frame *f, const operand *arguments
   const array *keys = &arguments[0].a.children[0].children[0];
   const operand *key = &arguments[1];
   (void)f;
-  if (keys->length >= ITEM_NULL) {
-    return FAIL(err, GLV_E_LIMIT, "maps with %zu entries in one batch are too large", keys->length);
-  }
+  TRY(lists_check_items(keys, err));
   for (size_t i = 0; i < rows; i++) {
     picks[i] = ITEM_NULL;
     const span s = lists_at(&map, i);

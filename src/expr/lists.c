@@ -62,15 +62,20 @@ void list_builder_dispose(list_builder *b) {
   buffer_cleanup(&b->validity);
 }
 
-static glv_status check_source(const array *source, glv_error *err) {
-  return source->length < ITEM_NULL
+glv_status lists_check_items(const array *items, glv_error *err) {
+  return items->length < ITEM_NULL
              ? GLV_OK
              : FAIL(err, GLV_E_LIMIT, "lists with %zu items in one batch are too large",
-                    source->length);
+                    items->length);
+}
+
+glv_status lists_too_many(const function_frame *f, glv_error *err) {
+  return FAIL(err, GLV_E_LIMIT, "%.*s would make lists of more than %u items in one batch",
+              STR_ARG(f->binding->name), LIMIT_SQL_LIST_ITEMS);
 }
 
 glv_status list_builder_source(list_builder *b, const array *items, glv_error *err) {
-  TRY(check_source(items, err));
+  TRY(lists_check_items(items, err));
   b->source = array_ref(items);
   return GLV_OK;
 }
@@ -78,7 +83,7 @@ glv_status list_builder_source(list_builder *b, const array *items, glv_error *e
 glv_status list_builder_sources(list_builder *b, const array *parts, size_t count,
                                 uint32_t *ret_starts, glv_error *err) {
   TRY(array_concat(b->env, parts, count, &b->source, err));
-  TRY(check_source(&b->source, err));
+  TRY(lists_check_items(&b->source, err));
   size_t start = 0;
   for (size_t k = 0; k < count; k++) {
     ret_starts[k] = (uint32_t)start;
@@ -283,6 +288,7 @@ uint64_t lists_weight(const array *a, size_t first, size_t count) {
 
 size_t type_depth(const type *t) {
   size_t deepest = 0;
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): simple types are never NULL
   for (size_t i = 0; i < t->child_count; i++) {
     deepest = size_max(deepest, type_depth(t->children[i].type));
   }
@@ -308,12 +314,19 @@ static bool fits_integer(type_kind to, type_kind from) {
   return type_is_signed(to) && from_width < to_width;
 }
 
-static size_t dimensions(const type *t) {
-  return type_is_list(t->kind) ? 1 + dimensions(list_item(t)) : 0;
+size_t list_dimensions(const type *t) {
+  size_t depth = 0;
+  for (; type_is_list(t->kind); t = list_item(t)) {
+    depth++;
+  }
+  return depth;
 }
 
-static const type *innermost(const type *t) {
-  return type_is_list(t->kind) ? innermost(list_item(t)) : t;
+const type *list_innermost(const type *t) {
+  while (type_is_list(t->kind)) {
+    t = list_item(t);
+  }
+  return t;
 }
 
 /* Whether an argument of type `from` is taken for an item or list of type `to`: more narrow than
@@ -322,9 +335,12 @@ static bool takes(const type *to, const type *from) {
   if (type_equal(to, from) || from->kind == TYPE_NULL) {
     return true;
   }
-  if (from->kind == TYPE_DICTIONARY || to->kind == TYPE_DICTIONARY) {
-    return takes(to->kind == TYPE_DICTIONARY ? to->children[0].type : to,
-                 from->kind == TYPE_DICTIONARY ? from->children[0].type : from);
+  if (from->kind == TYPE_DICTIONARY) {
+    return takes(to, from->children[0].type);
+  }
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): simple types are never NULL
+  if (to->kind == TYPE_DICTIONARY) {
+    return takes(to->children[0].type, from);
   }
   if (type_is_integer(to->kind)) {
     return type_is_integer(from->kind) && fits_integer(to->kind, from->kind);
@@ -350,7 +366,7 @@ static bool takes(const type *to, const type *from) {
     return type_is_binary(from->kind);
   case TYPE_LIST:
   case TYPE_LARGE_LIST:
-    return innermost(from)->kind == TYPE_NULL || dimensions(from) == dimensions(to);
+    return list_innermost(from)->kind == TYPE_NULL || list_dimensions(from) == list_dimensions(to);
   default:
     return false;
   }

@@ -116,6 +116,11 @@ glv_status lists_wrap(glv_env *env, const array *a, const type *t, array *ret, g
 
 /** Levels of nesting of a type: 1 for one without children. */
 size_t type_depth(const type *t);
+/** Fails when items cannot be numbered by picks. Errors: GLV_E_LIMIT. */
+glv_status lists_check_items(const array *items, glv_error *err);
+/** The error of a function that would make more than LIMIT_SQL_LIST_ITEMS items. @return
+ * GLV_E_LIMIT. */
+glv_status lists_too_many(const function_frame *f, glv_error *err);
 /** How much memory values [first, first + count) take: about the number of 8-byte words, those of
  * the items of lists included. */
 uint64_t lists_weight(const array *a, size_t first, size_t count);
@@ -133,6 +138,9 @@ glv_status list_type_new(arena *a, type_kind kind, const type *item, bool nullab
  */
 glv_status bind_lists(function_binding *b, const char *roles, bool keeps_fixed, glv_error *err);
 
+/** How many lists are inside of one another, 0 for a type that is none; and what they hold. */
+size_t list_dimensions(const type *t);
+const type *list_innermost(const type *t);
 /** The item type of a list type. */
 static inline const type *list_item(const type *t) { return t->children[0].type; }
 

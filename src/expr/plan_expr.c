@@ -10,6 +10,7 @@
  * it, and the type that literals take there.
  */
 #include "base/buf.h"
+#include "expr/lists.h"
 #include "expr/plan_private.h"
 
 enum { MESSAGE_BYTES = 200 };
@@ -70,19 +71,11 @@ static glv_status plan_regex(planner *p, const node *l, const node *r, bool igno
   return negated ? plan_not(p, *ret, ret, err) : GLV_OK;
 }
 
-static size_t dimensions(const type *t) {
-  size_t depth = 0;
-  for (; type_is_list(t->kind); t = t->children[0].type) {
-    depth++;
-  }
-  return depth;
-}
-
 /* l || r of D: lists are joined, or take the other side as an item when it is less deep. */
 static glv_status plan_join(planner *p, const node *l, const node *r, const node **ret,
                             glv_error *err) {
-  const size_t left = dimensions(l->type);
-  const size_t right = dimensions(r->type);
+  const size_t left = list_dimensions(l->type);
+  const size_t right = list_dimensions(r->type);
   if (left == 0 && right == 0) {
     return plan_concat(p, l, r, ret, err);
   }
