@@ -35,7 +35,8 @@ static void walk_dispose(struct walk *w) {
   buffer_unref(w->validity);
 }
 
-static uint16_t *levels_in(buffer *b) { return b != NULL ? (uint16_t *)(void *)b->data : NULL; }
+static uint16_t *levels_of(buffer *b) { return (uint16_t *)(void *)b->data; }
+static uint16_t *levels_in(buffer *b) { return b != NULL ? levels_of(b) : NULL; }
 
 uint16_t shred_leaf_code(const page_leaf *leaf) {
   return (uint16_t)(leaf->step_count + leaf->list_count + 1);
@@ -127,8 +128,8 @@ static glv_status step_repeat(struct walk *w, const leaf_step *s, glv_error *err
   if (w->def != NULL) {
     buffer *def = NULL;
     TRY(new_levels(w->env, entries, &def, err));
-    uint16_t *to = levels_in(def);
-    const uint16_t *from = levels_in(w->def);
+    uint16_t *to = levels_of(def);
+    const uint16_t *from = levels_of(w->def);
     for (size_t i = 0; i < w->entries; i++) {
       for (size_t k = 0; k < items; k++) {
         *to++ = from[i];
@@ -203,6 +204,20 @@ static struct list_plan plan_lists(const struct walk *w, const struct list_view 
   return p;
 }
 
+static uint16_t *fill(uint16_t *to, uint16_t level, uint64_t count) {
+  for (uint64_t k = 0; k < count; k++) {
+    to[k] = level;
+  }
+  return to + count;
+}
+
+static uint32_t *fill_numbers(uint32_t *to, uint64_t first, uint64_t count) {
+  for (uint64_t k = 0; k < count; k++) {
+    to[k] = (uint32_t)(first + k);
+  }
+  return to + count;
+}
+
 /* New levels; items == NULL or receives the numbers of the items that are kept. */
 static void expand(const struct walk *w, const struct list_view *v, uint16_t *rep_to,
                    uint16_t *def_to, uint32_t *items) {
@@ -218,15 +233,9 @@ static void expand(const struct walk *w, const struct list_view *v, uint16_t *re
     const enum list_state state = next_list(w, v, level, &slot, &first, &count);
     *rep_to++ = rep != NULL ? rep[i] : 0;
     if (state == LIST_ITEMS) {
-      for (uint64_t k = 1; k < count; k++) {
-        *rep_to++ = within;
-      }
-      for (uint64_t k = 0; items != NULL && k < count; k++) {
-        *items++ = (uint32_t)(first - base + k);
-      }
-      for (uint64_t k = 0; def_to != NULL && k < count; k++) {
-        *def_to++ = 0;
-      }
+      rep_to = fill(rep_to, within, count - 1);
+      def_to = def_to != NULL ? fill(def_to, 0, count) : NULL;
+      items = items != NULL ? fill_numbers(items, first - base, count) : NULL;
     } else if (def_to != NULL) {
       *def_to++ = state == LIST_NULL    ? w->code
                   : state == LIST_EMPTY ? (uint16_t)(w->code + 1)
@@ -269,7 +278,7 @@ static glv_status expand_into(struct walk *w, const struct list_view *v, const s
     TRY(buffer_new(w->env, (size_t)p->items * sizeof(uint32_t), &items, err));
   }
   uint32_t *numbers = items != NULL ? (uint32_t *)(void *)items->data : NULL;
-  expand(w, v, levels_in(rep), levels_in(def), numbers);
+  expand(w, v, levels_of(rep), levels_in(def), numbers);
   const glv_status status = keep_items(w, v, numbers, (size_t)p->items, err);
   buffer_unref(items);
   return status;
