@@ -84,16 +84,34 @@ static glv_status add_column(struct collecting *c, const lance_field *f, const f
   return to->leaf.name != NULL ? GLV_OK : error_nomem(err, 0);
 }
 
-static glv_status add_leaf(struct collecting *c, const lance_field *f, glv_error *err) {
-  leaf_column *to;
-  TRY(add_column(c, f, &f->arrow, &to, err));
-  if (to == NULL || c->version == FORMAT_2_0) {
+/* Packed structs whose values are not just numbers one after another. Vectors count as numbers in
+ * version 2.0. */
+static glv_status check_packed(const struct collecting *c, page_leaf *leaf, glv_error *err) {
+  if (!leaf->is_packed || leaf->form != LEAF_VARIABLE || c->version >= FORMAT_2_2) {
     return GLV_OK;
   }
-  if (to->leaf.is_packed && to->leaf.form == LEAF_VARIABLE && c->version < FORMAT_2_2) {
+  bool has_text = false;
+  for (size_t i = 0; i < leaf->type->child_count; i++) {
+    has_text = has_text || leaf_packed_width(leaf->type->children[i].type) == 0;
+  }
+  if (has_text || c->version != FORMAT_2_0) {
     return FAIL(err, GLV_E_UNSUPPORTED,
                 "column '%s': packed structs with text or vectors need data files of version 2.2",
                 c->top);
+  }
+  leaf->form = LEAF_FIXED;
+  return GLV_OK;
+}
+
+static glv_status add_leaf(struct collecting *c, const lance_field *f, glv_error *err) {
+  leaf_column *to;
+  TRY(add_column(c, f, &f->arrow, &to, err));
+  if (to == NULL) {
+    return GLV_OK;
+  }
+  TRY(check_packed(c, &to->leaf, err));
+  if (c->version == FORMAT_2_0) {
+    return GLV_OK;
   }
   leaf_step *steps = ARENA_ARRAY(c->a, leaf_step, c->depth);
   if (steps == NULL) {
