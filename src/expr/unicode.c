@@ -11,14 +11,15 @@
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
-CPU_CLONES bool unicode_is_ascii(const void *data, size_t size) {
-  const uint8_t *p = data;
+CPU_CLONES static uint8_t all_bits(const uint8_t *p, size_t size) {
   uint8_t seen = 0;
   for (size_t i = 0; i < size; i++) {
     seen |= p[i];
   }
-  return seen < 0x80;
+  return seen;
 }
+
+bool unicode_is_ascii(const void *data, size_t size) { return all_bits(data, size) < 0x80; }
 
 size_t unicode_count(str text) {
   const uint8_t *p = (const uint8_t *)text.data;
