@@ -1,5 +1,8 @@
 /* Operators over dates, times, durations, intervals, decimals of 256 bits, half floats and
  * dictionaries; the operators of other dialects. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "unit/expr/sql_text.h"
 
 /* Values as the reference gives them. */
@@ -178,6 +181,41 @@ static void test_null_base(void **state) {
   sql_text_close(&s);
 }
 
+/* The status of head, part as often as asked, tail. */
+static glv_status repeated(sql_text *s, const char *head, const char *part, size_t count,
+                           const char *tail) {
+  const size_t size = strlen(head) + count * strlen(part) + strlen(tail) + 1;
+  char *text = malloc(size);
+  assert_non_null(text);
+  char *end = stpcpy(text, head);
+  for (size_t i = 0; i < count; i++) {
+    end = stpcpy(end, part);
+  }
+  stpcpy(end, tail);
+  const glv_status status = sql_text_status(s, text);
+  free(text);
+  return status;
+}
+
+static void test_hostile(void **state) {
+  (void)state;
+  sql_text s;
+  sql_text_open(&s);
+  assert_int_equal(
+      repeated(&s, "coalesce(CAST(x AS TIMESTAMP)", " + INTERVAL '1 day'", 10000, ", NULL)"),
+      GLV_OK);
+  assert_int_equal(repeated(&s, "coalesce(INTERVAL '", "9", 5000, " days', NULL)"), GLV_E_SQL_PLAN);
+  assert_int_equal(repeated(&s, "coalesce(INTERVAL '1.", "9", 5000, " days', NULL)"),
+                   GLV_E_SQL_PLAN);
+  assert_int_equal(repeated(&s, "coalesce(INTERVAL '", "1 day ", 5000, "', NULL)"), GLV_E_SQL_PLAN);
+  assert_int_equal(repeated(&s, "arrow_cast('", "9", 10000, "', 'Decimal256(76, 2)')"),
+                   GLV_E_SQL_PLAN);
+  assert_int_equal(repeated(&s, "arrow_cast('", "1:", 10000, "', 'Time32(s)')"), GLV_E_SQL_PLAN);
+  assert_int_equal(repeated(&s, "arrow_cast(x, '", "Dictionary(Int32, ", 500, "Utf8')"),
+                   GLV_E_LIMIT);
+  sql_text_close(&s);
+}
+
 static void test_out_of_memory(void **state) {
   static const char *const rows[] = {"2021-11-06T12:00:00", NULL, "2021-03-13T12:30:00"};
   static const char *const texts[] = {
@@ -194,9 +232,8 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_values),
-      cmocka_unit_test(test_columns),
-      cmocka_unit_test(test_null_base),
+      cmocka_unit_test(test_values),        cmocka_unit_test(test_columns),
+      cmocka_unit_test(test_null_base),     cmocka_unit_test(test_hostile),
       cmocka_unit_test(test_out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
