@@ -12,6 +12,7 @@
 #define LIST_LAYOUT(items, layers)                                                                 \
   "0a{0a{" FLAT16 "} 12{" FLAT16 "} 1a{" FLAT32 "} 32{" layers "} 3801 4001 48" items " 5001}"
 
+static const type any_list = {.kind = TYPE_LIST};
 static const field item = {.name = "item", .type = NULL, .nullable = true};
 
 /* A file with one column that is read as lists of int32, nested so many times. */
@@ -30,7 +31,7 @@ static glv_status read_lists(test_env *t, const made_page *p, int depth, uint64_
   assert_int_equal(file_reader_open(t->env, NULL, made_file_write(t, &f), &r, err), GLV_OK);
   const glv_status status = file_reader_read(r, 0, &column, first, count, NULL, 0, ret, err);
   for (array *a = ret; status == GLV_OK && a->type != NULL; a = &a->children[0]) {
-    a->type = type_simple(a->child_count != 0 ? TYPE_LIST : TYPE_INT32); /* outlives the arena */
+    a->type = a->child_count != 0 ? &any_list : type_simple(TYPE_INT32); /* outlives the arena */
     if (a->child_count == 0) {
       break;
     }
