@@ -9,6 +9,9 @@
  * than Linux with glibc, other processors), or are called before a sanitizer or a coverage run is
  * ready for them, there is one version. For functions that spend their time in loops over whole
  * arrays.
+ *
+ * For static functions only: what chooses the version of one that is not static would be visible
+ * outside of the library. Their names must not occur twice in it.
  */
 #ifndef GLAIVE_BASE_CPU_H
 #define GLAIVE_BASE_CPU_H
