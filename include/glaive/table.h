@@ -77,11 +77,14 @@ typedef struct glv_scan_options {
 
 #define GLV_SCAN_LIMIT 1u  /**< `limit` is set (it may be 0) */
 #define GLV_SCAN_ROW_ID 2u /**< a last column `_rowid`: uint64 */
+/** Blob columns give their bytes (large_binary); without it they give descriptors (position, size,
+ * and in version 2.2 also where the bytes are). */
+#define GLV_SCAN_BLOBS 8u
 
 /** Options of glv_table_take. */
 typedef struct glv_take_options {
   uint32_t struct_size;
-  uint32_t flags;     /**< GLV_TAKE_ROW_IDS, GLV_SCAN_ROW_ID and GLV_SQL_* bits */
+  uint32_t flags;     /**< GLV_TAKE_ROW_IDS, GLV_SCAN_ROW_ID, GLV_SCAN_BLOBS and GLV_SQL_* bits */
   glv_pairs columns;  /**< as in glv_scan_options */
   glv_cancel *cancel; /**< NULL, or what can stop the call */
 } glv_take_options;

@@ -162,7 +162,8 @@ glv_status glv_table_scan(glv_table *table, const glv_scan_options *options,
   TRY(require_pointer(ret, "ret", err));
   glv_scan_options known;
   TRY(OPTIONS_READ(options, &known, err));
-  TRY(require_flags(known.flags, SQL_FLAGS | GLV_SCAN_LIMIT | GLV_SCAN_ROW_ID, err));
+  TRY(require_flags(known.flags, SQL_FLAGS | GLV_SCAN_LIMIT | GLV_SCAN_ROW_ID | GLV_SCAN_BLOBS,
+                    err));
   TRY(require_pairs(known.columns, "columns", true, err));
   batch_reader reader;
   TRY(table->ops->table_scan(table, &known, &reader, err));
@@ -177,7 +178,8 @@ glv_status glv_table_take(glv_table *table, const uint64_t *rows, size_t count,
   TRY(require_pointer(ret, "ret", err));
   glv_take_options known;
   TRY(OPTIONS_READ(options, &known, err));
-  TRY(require_flags(known.flags, SQL_FLAGS | GLV_TAKE_ROW_IDS | GLV_SCAN_ROW_ID, err));
+  TRY(require_flags(known.flags, SQL_FLAGS | GLV_TAKE_ROW_IDS | GLV_SCAN_ROW_ID | GLV_SCAN_BLOBS,
+                    err));
   TRY(require_pairs(known.columns, "columns", true, err));
   batch_reader reader;
   TRY(table->ops->table_take(table, rows, count, &known, &reader, err));

@@ -135,7 +135,9 @@ static int export(cli *c) {
   if (table == NULL) {
     return cli_failed(c);
   }
-  const glv_status status = glv_table_scan(table, NULL, &stream, &c->error);
+  glv_scan_options options = GLV_OPTIONS(glv_scan_options);
+  options.flags = cli_flag(c, "blobs") ? GLV_SCAN_BLOBS : 0;
+  const glv_status status = glv_table_scan(table, &options, &stream, &c->error);
   glv_table_free(table);
   return status == GLV_OK ? cli_print_stream(c, &stream, format, path) : cli_failed(c);
 }
@@ -250,6 +252,7 @@ static const option_spec import_options[] = {
 };
 static const option_spec export_options[] = {
     {"format", 0, OPTION_VALUE, "F", "csv, jsonl or arrow; else by the file's name"},
+    {"blobs", 0, OPTION_FLAG, NULL, "the bytes of blob columns, not where they are"},
 };
 static const option_spec head_options[] = {
     {"rows", 'n', OPTION_VALUE, "N", "how many rows (10)"},
@@ -265,7 +268,7 @@ const command table_commands[] = {
     {"table", "import", "NAME FILE|-", 2, 2, "Make a table from a file, or add to one.",
      import_options, 9, import},
     {"table", "export", "NAME FILE|-", 2, 2, "Write the rows of a table to a file.", export_options,
-     1, export},
+     2, export},
     {"table", "list", "[NS]", 0, 1, "List the tables of the root, or of a namespace.", NULL, 0,
      list},
     {"table", "describe", "NAME", 1, 1, "Show columns, size and metadata of a table.", NULL, 0,

@@ -359,6 +359,7 @@ glv_status local_table_scan(glv_table *table, const glv_scan_options *options, b
                              .limit = options->limit,
                              .offset = options->offset,
                              .with_row_id = (options->flags & GLV_SCAN_ROW_ID) != 0,
+                             .with_blobs = (options->flags & GLV_SCAN_BLOBS) != 0,
                              .batch_rows = options->batch_rows,
                              .cancel = options->cancel};
   const glv_status status = table_scan(snapshot, &scan, ret, err);
@@ -378,6 +379,7 @@ glv_status local_table_take(glv_table *table, const uint64_t *rows, size_t count
                              .expr_flags = local_expr_flags(options->flags),
                              .by_row_id = (options->flags & GLV_TAKE_ROW_IDS) != 0,
                              .with_row_id = (options->flags & GLV_SCAN_ROW_ID) != 0,
+                             .with_blobs = (options->flags & GLV_SCAN_BLOBS) != 0,
                              .cancel = options->cancel};
   const glv_status status = table_take(snapshot, rows, count, &take, ret, err);
   TRY(local_explain(snapshot, status, (str){0}, columns, take.column_count, err));

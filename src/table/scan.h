@@ -39,6 +39,7 @@ typedef struct scan_options {
   bool with_row_address;     /* `_rowaddr`: fragment id << 32 | offset */
   bool with_created_at;      /* `_row_created_at_version` */
   bool with_last_updated_at; /* `_row_last_updated_at_version` */
+  bool with_blobs;           /* blob columns give bytes (large_binary), not descriptors */
   const char *row_id_name;   /* another name for the `_rowid` column; it is then not nullable */
   size_t batch_rows;         /* most rows of one batch; 0 = as many as are decoded at a time */
   const scan_fragment *fragments; /* NULL = all; else only these, in this order */

@@ -130,6 +130,12 @@ static glv_status find_source(fragment_scan *s, size_t column, glv_error *err) {
                 table_name(p->table), stored->arrow.name, (unsigned long long)s->fragment->id);
   }
   from->reader = s->readers[i];
+  if (stored->blob == BLOB_NONE) {
+    return GLV_OK;
+  }
+  char *path;
+  TRY(table_data_file_path(p->table, l.file, &s->memory, &path, err));
+  from->path = path;
   return GLV_OK;
 }
 

@@ -69,8 +69,8 @@ static glv_status fail_column(const scan_plan *p, str name, glv_error *err) {
               STR_ARG(name));
 }
 
-static glv_status plan_output(scan_plan *p, const scan_column *c, unsigned flags, scan_output *out,
-                              field *ret, glv_error *err) {
+static glv_status plan_output(scan_plan *p, const scan_column *c, unsigned flags, bool with_blobs,
+                              scan_output *out, field *ret, glv_error *err) {
   char *name = arena_strdup(&p->memory, c->name);
   if (name == NULL) {
     return error_nomem(err, c->name.size);
@@ -94,6 +94,11 @@ static glv_status plan_output(scan_plan *p, const scan_column *c, unsigned flags
     ret->name = name;
     p->in_output[out->column] = true;
     TRY(note_paths(p, &p->scope->fields[out->column].name, 1, err));
+    if (with_blobs && out->column < p->column_count && p->stored[out->column]->blob != BLOB_NONE) {
+      out->is_blob = true;
+      ret->type = type_simple(TYPE_LARGE_BINARY);
+      ret->metadata = (metadata){0};
+    }
   } else {
     *ret =
         (field){.name = name, .type = expr_type(out->expr), .nullable = expr_nullable(out->expr)};
@@ -146,7 +151,8 @@ static glv_status plan_outputs(scan_plan *p, const scan_options *o, glv_error *e
     const size_t i = p->output_count;
     const scan_column whole = {.name = str_of(is_all ? p->scope->fields[i].name : "")};
     const scan_column *c = is_all ? &whole : &o->columns[i];
-    const glv_status status = plan_output(p, c, o->expr_flags, &p->outputs[i], &fields[i], err);
+    const glv_status status =
+        plan_output(p, c, o->expr_flags, o->with_blobs, &p->outputs[i], &fields[i], err);
     if (status != GLV_OK) {
       p->output_count += p->outputs[i].expr != NULL; /* for scan_plan_free */
       return status;
@@ -155,7 +161,7 @@ static glv_status plan_outputs(scan_plan *p, const scan_options *o, glv_error *e
   add_systems(p, o, fields);
   TRY(schema_new(p->env, fields, p->output_count, (metadata){0}, &p->result, err));
   for (size_t i = 0; i < p->output_count; i++) {
-    if (p->outputs[i].expr == NULL) {
+    if (p->outputs[i].expr == NULL && !p->outputs[i].is_blob) {
       p->read_as[p->outputs[i].column] = &p->result->fields[i];
     }
   }

@@ -25,6 +25,7 @@ enum system_column {
 typedef struct scan_output {
   expr *expr; /* NULL = copy */
   size_t column;
+  bool is_blob; /* copy the bytes that the descriptors of the column point to */
 } scan_output;
 
 /** Immutable once made; shared by all windows. */
@@ -60,6 +61,7 @@ void scan_plan_cleanup(scan_plan **p);
 typedef struct column_source {
   file_reader *reader; /* borrowed; NULL = no file holds it, the column is null */
   field_place place;
+  const char *path; /* of the file, when it is a blob column */
 } column_source;
 
 /** A fragment with everything opened that its windows need. */

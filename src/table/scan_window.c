@@ -6,6 +6,7 @@
  *
  * Rows are numbers relative to the first row of the window, ascending; NULL stands for all of them.
  */
+#include "table/blob.h"
 #include "table/scan_private.h"
 
 /* Where fewer than one row in SPARSE is wanted, system columns are read row by row. */
@@ -293,6 +294,12 @@ static glv_status make_output(struct work *w, size_t i, array *ret, glv_error *e
   const scan_plan *p = w->plan;
   const type *t = p->result->fields[i].type;
   const scan_output *o = &p->outputs[i];
+  if (o->is_blob) {
+    const column_source *source = &w->fragment->sources[o->column];
+    const blob_source from = {source->reader, p->stored[o->column]->blob, source->path,
+                              p->scope->fields[o->column].name};
+    return blob_fetch(p->env, &from, &w->columns.columns[o->column], t, ret, err);
+  }
   if (o->expr == NULL) {
     *ret = array_ref(&w->columns.columns[o->column]);
     ret->type = t;

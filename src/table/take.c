@@ -213,6 +213,7 @@ static glv_status read_rows(taking *t, const take_options *o, batch *ret, glv_er
                              .column_count = o->column_count,
                              .expr_flags = o->expr_flags,
                              .with_row_id = o->with_row_id,
+                             .with_blobs = o->with_blobs,
                              .fragments = t->fragments,
                              .fragment_count = t->fragment_count,
                              .keep_open = true,

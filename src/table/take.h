@@ -14,6 +14,7 @@ typedef struct take_options {
   unsigned expr_flags;  /* enum expr_flags, for the columns */
   bool by_row_id;       /* numbers are row ids: see scan_options.with_row_id */
   bool with_row_id;     /* as in scan_options */
+  bool with_blobs;      /* as in scan_options */
   cancel_token *cancel; /* polled between windows; NULL or referenced for the call */
 } take_options;
 

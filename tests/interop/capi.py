@@ -4,6 +4,7 @@ import os
 
 from conftest import ROOT
 
+SCAN_BLOBS = 8
 PATH = os.environ.get("GLAIVE_LIBRARY", str(ROOT / "build/release/src/libglaive.so"))
 
 
@@ -117,12 +118,12 @@ class Connection:
             self.lib.glv_table_free(table)
         return pa.RecordBatchReader._import_from_c(c.addressof(stream))
 
-    def take(self, parts, rows, by_row_id=False):
+    def take(self, parts, rows, by_row_id=False, flags=0):
         """A pyarrow table of rows by place or row id."""
         import pyarrow as pa
 
         table, stream = c.c_void_p(), (c.c_uint64 * 5)()
-        options = TakeOptions(struct_size=c.sizeof(TakeOptions), flags=4 * by_row_id)
+        options = TakeOptions(struct_size=c.sizeof(TakeOptions), flags=4 * by_row_id | flags)
         self.call("glv_table_open", self.conn, id_of(parts), None, c.byref(table))
         try:
             self.call("glv_table_take", table, (c.c_uint64 * len(rows))(*rows), c.c_size_t(len(rows)), c.byref(options), stream)
