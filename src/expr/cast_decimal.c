@@ -129,14 +129,25 @@ static bool scaled_at(const array *a, size_t i, int scale, int256 *ret) {
   }
 }
 
+/* Whether every decimal of the one type has a place in the other. Its digits are not counted then:
+ * a power may have left more of them than its type has. */
+static bool always_fits(const type *from, const type *to) {
+  if (!type_is_decimal(from->kind)) {
+    return false;
+  }
+  const int digits = from->precision + to->scale - from->scale;
+  return to->scale >= from->scale ? digits <= to->precision : digits < to->precision;
+}
+
 static glv_status to_decimal(const cast_job *job, array *ret, glv_error *err) {
   CLEANUP(array_unref) array a = {0};
   void *values;
+  const bool fits = always_fits(job->from->type, job->to);
   TRY(cast_begin(job, &a, &values, err));
   for (size_t i = 0; i < a.length; i++) {
     int256 v = int256_of(0);
     if (array_is_valid(job->from, i) && (!scaled_at(job->from, i, job->to->scale, &v) ||
-                                         !int256_has_digits(v, job->to->precision))) {
+                                         (!fits && !int256_has_digits(v, job->to->precision)))) {
       v = int256_of(0);
       TRY(cast_reject(job, &a, i, err, "a value is too large to store in a %s",
                       TYPE_TEXT(job->to)));

@@ -1,5 +1,7 @@
 /* nullif, greatest, least. The result is picked from the arguments: their columns are put one after
  * another, and a list of row numbers chooses, whatever the type. */
+#include "arrow/bits.h"
+#include "base/checked.h"
 #include "expr/coerce.h"
 #include "expr/compare.h"
 #include "expr/function_private.h"
@@ -116,6 +118,29 @@ static glv_status bind_choice(function_binding *b, glv_error *err) {
 
 /* ---- nullif ---- */
 
+/* The lists of o but for the rows that are equal: these become null and keep their items, which
+ * array_append would see. */
+static glv_status nullif_lists(const function_frame *f, const operand *o, const array *equal,
+                               size_t rows, array *ret, glv_error *err) {
+  buffer *valid = NULL;
+  TRY(buffer_new_zeroed(f->env, bits_size(rows), &valid, err));
+  array a = array_ref(&o->a);
+  buffer_unref(a.owners[0]);
+  a.owners[0] = valid;
+  a.null_count = 0;
+  for (size_t i = 0; i < rows; i++) {
+    const bool is_equal = array_is_valid(equal, i) && array_bool(equal, i);
+    const bool is_null = is_equal || !array_is_valid(&o->a, i);
+    a.null_count += is_null;
+    bit_put(valid->data, i, !is_null);
+  }
+  a.validity = valid->data;
+  a.bit_offset = 0;
+  a.type = f->binding->result;
+  *ret = a;
+  return GLV_OK;
+}
+
 /* Null where both are equal, else the first. */
 static glv_status nullif(const function_frame *f, const operand *arguments, size_t rows, array *ret,
                          glv_error *err) {
@@ -123,6 +148,9 @@ static glv_status nullif(const function_frame *f, const operand *arguments, size
   CLEANUP(array_unref) array null = {0};
   CLEANUP(pick_dispose) pick p = {.env = f->env};
   TRY(compare_operands(f->env, COMPARE_EQ, &arguments[0], &arguments[1], rows, &equal, err));
+  if (type_is_list(arguments[0].a.type->kind) && !arguments[0].is_scalar) {
+    return nullif_lists(f, &arguments[0], &equal, rows, ret, err);
+  }
   TRY(array_new_null(f->env, arguments[0].a.type, 1, &null, err));
   const array columns[] = {arguments[0].a, null};
   TRY(pick_begin(&p, columns, 2, rows, err));

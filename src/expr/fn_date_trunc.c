@@ -128,19 +128,17 @@ static glv_status truncate_times(const part_state *s, const operand *o, array *a
   return GLV_OK;
 }
 
-/* Down to a multiple of width > 0; values of null rows may be anything. false: some row, perhaps a
- * null one, has no such multiple. */
-static bool floor_ticks(const int64_t *in, size_t rows, int64_t width, int64_t *out) {
+/* Down to a multiple of width > 0; values of null rows may be anything. Near the least number it
+ * wraps around, as it does in the reference. */
+static void floor_ticks(const int64_t *in, size_t rows, int64_t width, int64_t *out) {
   const divider d = divider_of((uint64_t)width);
-  bool ok = true;
   for (size_t i = 0; i < rows; i++) {
-    ok &= !__builtin_mul_overflow(divider_floor(&d, in[i]), width, &out[i]);
+    out[i] = (int64_t)((uint64_t)divider_floor(&d, in[i]) * (uint64_t)width);
   }
-  return ok;
 }
 
-/* To the first day of a part, without a zone; as floor_ticks. The reference computes in
- * nanoseconds. */
+/* To the first day of a part, without a zone; values of null rows may be anything. false: some row,
+ * perhaps a null one, has no such day. The reference computes in nanoseconds. */
 static bool floor_days(const int64_t *in, size_t rows, enum temporal_part part, time_unit unit,
                        int64_t *out) {
   const int64_t rate = temporal_rate(unit);
@@ -156,14 +154,18 @@ static bool floor_days(const int64_t *in, size_t rows, enum temporal_part part, 
   return ok;
 }
 
-/* Whole columns at once, where no row fails. */
+/* Whole columns at once, where no row fails. A constant goes by days and hours as zones do. */
 static bool truncate_all(const part_state *s, const operand *o, time_unit unit, size_t rows,
                          int64_t *values) {
   const int64_t *in = ARRAY_VALUES(&o->a, int64_t);
   const bool seconds = s->part != PART_DAY && s->part != PART_HOUR && s->part != PART_MINUTE;
   if (is_fine(s->part, s->zone)) {
     const int64_t width = part_ticks(s->part, unit);
-    return (!o->is_scalar || seconds) && floor_ticks(in, rows, width == 0 ? 1 : width, values);
+    if (o->is_scalar && !seconds) {
+      return false;
+    }
+    floor_ticks(in, rows, width == 0 ? 1 : width, values);
+    return true;
   }
   return s->zone == NULL && s->part <= PART_WEEK && floor_days(in, rows, s->part, unit, values);
 }
@@ -174,17 +176,13 @@ static glv_status truncate_stamps(const part_state *s, const operand *o, array *
   if (truncate_all(s, o, unit, a->length, values)) {
     return GLV_OK;
   }
-  const bool seconds = s->part != PART_DAY && s->part != PART_HOUR && s->part != PART_MINUTE;
-  const bool by_ticks = is_fine(s->part, s->zone) && (!o->is_scalar || seconds);
-  const int64_t width = by_ticks ? part_ticks(s->part, unit) : 0;
   for (size_t i = 0; i < a->length; i++) {
     values[i] = 0;
     if (!operand_is_valid(o, i)) {
       continue;
     }
     const int64_t ticks = OPERAND_VALUE(o, int64_t, i);
-    if (!(by_ticks ? floor_ticks(&ticks, 1, width == 0 ? 1 : width, &values[i])
-                   : truncate_coarse(s->zone, s->part, unit, ticks, &values[i]))) {
+    if (!truncate_coarse(s->zone, s->part, unit, ticks, &values[i])) {
       return FAIL(err, GLV_E_SQL_EXEC, "Timestamp %lld out of range", (long long)ticks);
     }
   }

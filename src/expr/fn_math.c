@@ -37,6 +37,9 @@ static float degrees32(float x) { return x * 57.2957795130823208768f; }
 static double radians64(double x) { return x * (PI / 180.0); }
 static float radians32(float x) { return x * (3.14159265358979323846f / 180.0f); }
 
+double positive_log(double x) { return x < 0 ? (double)NAN : log(x); }
+static double positive_log2(double x) { return x < 0 ? (double)NAN : log2(x); }
+
 #define FLOAT_KERNEL(name, wide, narrow)                                                           \
   static glv_status name(const function_frame *f, const operand *arguments, size_t rows,           \
                          array *ret, glv_error *err) {                                             \
@@ -45,8 +48,8 @@ static float radians32(float x) { return x * (3.14159265358979323846f / 180.0f);
 
 FLOAT_KERNEL(kernel_sqrt, sqrt, sqrtf)
 FLOAT_KERNEL(kernel_exp, exp, expf)
-FLOAT_KERNEL(kernel_ln, log, logf)
-FLOAT_KERNEL(kernel_log2, log2, log2f)
+FLOAT_KERNEL(kernel_ln, positive_log, logf)
+FLOAT_KERNEL(kernel_log2, positive_log2, log2f)
 FLOAT_KERNEL(kernel_log10, log10, log10f)
 FLOAT_KERNEL(kernel_signum, sign64, sign32)
 FLOAT_KERNEL(kernel_cbrt, cbrt, cbrtf)

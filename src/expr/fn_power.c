@@ -74,7 +74,7 @@ static double log_of_decimal(const operand *o, size_t i, double base) {
       return n;
     }
   }
-  return log(number_at(o, i)) / log(base);
+  return positive_log(number_at(o, i)) / positive_log(base);
 }
 
 static void log_rows(const function_frame *f, const operand *base, const operand *x, size_t rows,
@@ -96,8 +96,9 @@ static void log_rows(const function_frame *f, const operand *base, const operand
   default:
     for (size_t i = 0; i < rows; i++) {
       const double b = base != NULL ? OPERAND_VALUE(base, double, i) : 10.0;
-      ((double *)values)[i] =
-          is_decimal ? log_of_decimal(x, i, b) : log(OPERAND_VALUE(x, double, i)) / log(b);
+      ((double *)values)[i] = is_decimal
+                                  ? log_of_decimal(x, i, b)
+                                  : positive_log(OPERAND_VALUE(x, double, i)) / positive_log(b);
     }
     return;
   }

@@ -77,7 +77,7 @@ static glv_status make_whole_at(const function_frame *f, const operand *argument
   return GLV_OK;
 }
 
-/* A column of trunc(-0.0) is 0.0; a constant keeps its sign. */
+/* A column of trunc(-0.0) is 0.0; a constant keeps its sign, and so does trunc(-0.0, 0). */
 static double trunc_positive64(double x) { return x == 0.0 ? 0.0 : trunc(x); }
 static float trunc_positive32(float x) { return x == 0.0f ? 0.0f : truncf(x); }
 
@@ -108,11 +108,7 @@ static glv_status kernel_round(const function_frame *f, const operand *arguments
 
 static glv_status kernel_trunc(const function_frame *f, const operand *arguments, size_t rows,
                                array *ret, glv_error *err) {
-  const operand *places = &arguments[1];
-  const bool has_places =
-      f->binding->count > 1 && !(places->is_scalar && array_is_valid(&places->a, 0) &&
-                                 ARRAY_VALUES(&places->a, int64_t)[0] == 0);
-  if (has_places) {
+  if (f->binding->count > 1) {
     return make_whole_at(f, arguments, trunc, truncf, rows, ret, err);
   }
   if (arguments[0].is_scalar) {

@@ -53,6 +53,10 @@ extern const function functions_condition[];    /* fn_condition.c: nullif greate
 extern const function functions_arrow[];        /* fn_arrow.c: arrow_typeof */
 extern const function functions_later[];        /* fn_later.c: names without an implementation */
 
+/** The natural logarithm. That of a negative number is a positive NaN as in the reference (logf has
+ * a negative one in both): comparisons tell them apart. */
+double positive_log(double x);
+
 /** The number of arguments is in [least, most]. Errors: GLV_E_SQL_PLAN. */
 glv_status bind_count(const function_binding *b, size_t least, size_t most, glv_error *err);
 /** `Function 'f' requires <wanted>, but received <type>`. @return GLV_E_SQL_PLAN. */

@@ -19,7 +19,7 @@
 #include "expr/expr.h"
 #include "io/io.h"
 
-enum { CATEGORY_MAX = 128, MESSAGE_SIZE = 512, REPORT_MAX = 60 };
+enum { CATEGORY_MAX = 128, MESSAGE_SIZE = 512, REPORT_MAX = 2000 };
 
 enum outcome { GOT_VALUES, GOT_PARSE, GOT_PLAN, GOT_EXECUTION, GOT_OTHER };
 static const char *const outcome_names[] = {"values", "parse", "plan", "execution", "other"};

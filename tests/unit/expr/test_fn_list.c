@@ -324,6 +324,9 @@ static void columns(void **state) {
   assert_sql(&s, L "[1]", "b|NULL|NULL|c|a");
   assert_sql(&s, L "[-1]", "b|NULL|NULL|c|d");
   assert_sql(&s, "array_length(" L ")", "3|NULL|0|1|3");
+  assert_sql(&s, "nullif(" L ", ['c'])", "[b, a, b]|NULL|[]|NULL|[a, , d]");
+  assert_sql(&s, "array_append(nullif(" L ", ['c']), 'z')",
+             "[b, a, b, z]|[z]|[z]|[c, z]|[a, , d, z]");
   assert_sql(&s, "array_has(" L ", 'a')", "true|NULL|false|false|true");
   assert_sql(&s, "array_has(" L ", substr(x, 1, 1))", "true|NULL|false|true|true");
   assert_sql(&s, "array_has(['a', 'c'], x)", "false|NULL|false|true|false");

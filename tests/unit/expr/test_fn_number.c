@@ -13,6 +13,11 @@ static const struct sql_case CASES[] = {
     {"exp(0)", "1.0"},
     {"ln(0)", "-inf"},
     {"ln(-1)", "NaN"},
+    {"ln(-1.5) > 0", "true"},
+    {"log2(-1.5) > 0", "true"},
+    {"log(2.0, -1.5) > 0", "true"},
+    {"ln(arrow_cast(-1.5, 'Float32')) > 0", "false"},
+    {"CAST(power(CAST(10000 AS DECIMAL(5,0)), 2) AS DECIMAL(9,1))", "100000000.0"},
     {"log(100)", "2.0"},
     {"log(2,8)", "3.0"},
     {"log(1,2)", "inf"},
@@ -201,6 +206,7 @@ static void test_columns(void **state) {
   assert_sql(&s, "round(CAST(x AS DOUBLE))", "2.0|NULL|-3.0|NaN");
   assert_sql(&s, "trunc(CAST(x AS DOUBLE))", "1.0|NULL|-2.0|NaN");
   assert_sql(&s, "trunc(CAST(x AS DOUBLE) * 0)", "0.0|NULL|0.0|NaN");
+  assert_sql(&s, "trunc(CAST(x AS DOUBLE) * 0, 0)", "0.0|NULL|-0.0|NaN");
   assert_sql(&s, "nanvl(CAST(x AS DOUBLE), CAST('7' AS DOUBLE))", "1.5|NULL|-2.5|7.0");
   assert_sql(&s, "greatest(CAST(x AS DOUBLE), 0)", "1.5|0.0|0.0|NaN");
   assert_sql(&s, "least(x, '2')", "1.5|2|-2.5|2");

@@ -100,6 +100,7 @@ static void test_values(void **state) {
 
 static void test_columns(void **state) {
   static const char *const values[] = {"12:34:56.789", NULL, "00:00:00"};
+  static const char *const least[] = {"-9223372036854775808"};
   static const char *const dates[] = {"2021-05-06T07:52:09", NULL, "1969-12-31T23:59:59"};
   (void)state;
   sql_text s;
@@ -108,6 +109,9 @@ static void test_columns(void **state) {
   assert_sql(&s, "date_part('millisecond', arrow_cast(x, 'Time32(ms)'))", "56789|NULL|0");
   assert_sql(&s, "date_trunc('minute', arrow_cast(x, 'Time64(us)'))", "12:34:00|NULL|00:00:00");
   assert_sql(&s, "to_char(to_time(x), '%H.%M')", "12.34|NULL|00.00");
+  sql_text_rows(&s, least, 1);
+  assert_sql(&s, "CAST(date_trunc('day', to_timestamp_nanos(CAST(x AS BIGINT))) AS BIGINT)",
+             "9223371273709551616");
   sql_text_rows(&s, dates, 3);
   assert_sql(&s, "date_bin(INTERVAL '15 minutes', CAST(x AS TIMESTAMP))",
              "2021-05-06T07:45:00|NULL|1969-12-31T23:45:00");
