@@ -33,7 +33,8 @@ static civil near_civil(int32_t days) {
   const uint32_t in_century = quarters % ERA_DAYS / 4;
   const uint64_t product = UINT64_C(2939745) * (4 * in_century + 3);
   const uint32_t of_year = (uint32_t)product / 2939745 / 4;
-  const int64_t year = (int64_t)(100 * century) + (int64_t)(product >> 32) - NEAR_ERAS * ERA_YEARS;
+  const int64_t year =
+      (int64_t)(100 * century) + (int64_t)(product >> 32) - (int64_t)NEAR_ERAS * ERA_YEARS;
   const uint32_t months = 2141 * of_year + 197913;
   const bool next_year = of_year >= 306;
   const int month = (int)(months >> 16);

@@ -128,7 +128,7 @@ static bool shift_in(magnitude *rest, unsigned bit) {
 /* Bit by bit: divisors of more than 64 bits are rare. */
 static void divide_long(magnitude *m, const magnitude *divisor, magnitude *rest) {
   *rest = (magnitude){{0}};
-  for (size_t bit = 64 * LIMBS; bit-- > 0;) {
+  for (size_t bit = (size_t)64 * LIMBS; bit-- > 0;) {
     const bool out = shift_in(rest, (unsigned)(m->limb[bit / 64] >> (bit % 64)) & 1);
     const bool goes = out || !is_less(rest, divisor);
     if (goes) {

@@ -28,7 +28,10 @@ glv_status states_grow(states *s, size_t groups, glv_error *err) {
 
 glv_status states_mark_nulls(glv_env *env, const states *seen, size_t groups, array *a,
                              glv_error *err) {
-  const uint8_t *bytes = seen->b != NULL ? seen->b->data : NULL;
+  if (seen->b == NULL) {
+    return GLV_OK; /* there are no groups */
+  }
+  const uint8_t *bytes = seen->b->data;
   size_t valid = 0;
   for (size_t i = 0; i < groups; i++) {
     valid += bytes[i] != 0;

@@ -9,8 +9,8 @@
 
 /* [sign] digits; the magnitude in *ret. */
 static bool parse_integer(str text, uint64_t *ret, bool *ret_negative) {
-  *ret_negative = text.size > 0 && text.data[0] == '-';
-  if (*ret_negative || (text.size > 0 && text.data[0] == '+')) {
+  *ret_negative = str_starts_with(text, STR("-"));
+  if (*ret_negative || str_starts_with(text, STR("+"))) {
     text = str_slice(text.data + 1, text.size - 1);
   }
   return str_to_u64(text, ret);

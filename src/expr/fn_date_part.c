@@ -100,7 +100,7 @@ static bool time_piece(const operand *o, size_t i, const part_state *s, piece *r
 }
 
 static bool duration_piece(const operand *o, size_t i, const part_state *s, piece *ret) {
-  static const int64_t seconds[] = {[PART_WEEK] = 7 * DAY_SECONDS,
+  static const int64_t seconds[] = {[PART_WEEK] = INT64_C(7) * DAY_SECONDS,
                                     [PART_DAY] = DAY_SECONDS,
                                     [PART_HOUR] = 3600,
                                     [PART_MINUTE] = 60};

@@ -25,29 +25,6 @@ static float power_of_ten32(int32_t n) {
   return n < 0 ? 1.0f / power : power;
 }
 
-typedef double (*whole64)(double x);
-typedef float (*whole32)(float x);
-
-/* One column: make whole. */
-static glv_status make_whole(const function_frame *f, const operand *o, whole64 wide,
-                             whole32 narrow, size_t rows, array *ret, glv_error *err) {
-  CLEANUP(array_unref) array a = {0};
-  void *values;
-  TRY(kernel_begin(f->env, f->binding->result, o, 1, rows, &a, &values, err));
-  if (f->binding->result->kind == TYPE_FLOAT32) {
-    for (size_t i = 0; i < rows; i++) {
-      ((float *)values)[i] = narrow(OPERAND_VALUE(o, float, i));
-    }
-  } else {
-    for (size_t i = 0; i < rows; i++) {
-      ((double *)values)[i] = wide(OPERAND_VALUE(o, double, i));
-    }
-  }
-  *ret = a;
-  a = (array){0};
-  return GLV_OK;
-}
-
 /* Places of row i: an int32, or an int64 of which the low half counts. */
 static int32_t places_of(const operand *o, size_t i) {
   if (o->a.type->kind == TYPE_INT32) {
@@ -57,8 +34,8 @@ static int32_t places_of(const operand *o, size_t i) {
 }
 
 /* Two columns: the second one holds places. */
-static glv_status make_whole_at(const function_frame *f, const operand *arguments, whole64 wide,
-                                whole32 narrow, size_t rows, array *ret, glv_error *err) {
+static glv_status make_whole_at(const function_frame *f, const operand *arguments, math_map64 wide,
+                                math_map32 narrow, size_t rows, array *ret, glv_error *err) {
   CLEANUP(array_unref) array a = {0};
   void *values;
   TRY(kernel_begin(f->env, f->binding->result, arguments, 2, rows, &a, &values, err));
@@ -86,14 +63,14 @@ static glv_status kernel_ceil(const function_frame *f, const operand *arguments,
   if (type_is_decimal(arguments[0].a.type->kind)) {
     return decimal_ceil(f, arguments, rows, ret, err);
   }
-  return make_whole(f, arguments, ceil, ceilf, rows, ret, err);
+  return function_map_floats(f, arguments, ceil, ceilf, rows, ret, err);
 }
 static glv_status kernel_floor(const function_frame *f, const operand *arguments, size_t rows,
                                array *ret, glv_error *err) {
   if (type_is_decimal(arguments[0].a.type->kind)) {
     return decimal_floor(f, arguments, rows, ret, err);
   }
-  return make_whole(f, arguments, floor, floorf, rows, ret, err);
+  return function_map_floats(f, arguments, floor, floorf, rows, ret, err);
 }
 static glv_status kernel_round(const function_frame *f, const operand *arguments, size_t rows,
                                array *ret, glv_error *err) {
@@ -101,7 +78,7 @@ static glv_status kernel_round(const function_frame *f, const operand *arguments
     return decimal_round(f, arguments, rows, ret, err);
   }
   if (f->binding->count == 1) {
-    return make_whole(f, arguments, round, roundf, rows, ret, err);
+    return function_map_floats(f, arguments, round, roundf, rows, ret, err);
   }
   return make_whole_at(f, arguments, round, roundf, rows, ret, err);
 }
@@ -112,9 +89,9 @@ static glv_status kernel_trunc(const function_frame *f, const operand *arguments
     return make_whole_at(f, arguments, trunc, truncf, rows, ret, err);
   }
   if (arguments[0].is_scalar) {
-    return make_whole(f, arguments, trunc, truncf, rows, ret, err);
+    return function_map_floats(f, arguments, trunc, truncf, rows, ret, err);
   }
-  return make_whole(f, arguments, trunc_positive64, trunc_positive32, rows, ret, err);
+  return function_map_floats(f, arguments, trunc_positive64, trunc_positive32, rows, ret, err);
 }
 
 static const type_kind FLOATS[] = {TYPE_FLOAT64, TYPE_FLOAT32};

@@ -126,6 +126,7 @@ static inline bool is_continuation(char c) { return ((uint8_t)c & 0xc0) == 0x80;
 static inline const char *next_place(const char *at, const char *end) {
   do {
     at++;
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): at was in a text, now it is behind that
   } while (at < end && is_continuation(*at));
   return at;
 }

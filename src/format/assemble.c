@@ -116,6 +116,7 @@ static glv_status scan_list(const assembly *a, const view *v, size_t slots, list
   size_t slot = 0;
   size_t items = 0;
   for (size_t i = 0; i < v->count; i++) {
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): columns below lists have rep
     if (v->rep[i] >= v->starts && v->def[i] < v->ceiling) {
       if (slot == slots) {
         slot++;

@@ -154,6 +154,7 @@ glv_status level_list_add_run(level_list *l, const page_levels *p, const uint16_
     translate(p, def, count, l->def + l->count);
   }
   if (l->has_rep) {
+    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): pages of lists have rep
     memcpy(l->rep + l->count, rep, count * sizeof *rep);
   }
   l->count += count;

@@ -70,7 +70,8 @@ glv_status level_list_reserve(level_list *l, size_t more, glv_error *err);
  * GLV_E_CORRUPT for levels that the page does not have. */
 glv_status level_list_add(level_list *l, const page_levels *p, const uint16_t *def, const wanted *w,
                           glv_error *err);
-/** Append entries [0, count) of one piece; def NULL = all 0. Errors: as level_list_add. */
+/** Append entries [0, count) of one piece; def NULL = all 0; rep is looked at
+ * with has_rep only. Errors: as level_list_add. */
 glv_status level_list_add_run(level_list *l, const page_levels *p, const uint16_t *rep,
                               const uint16_t *def, size_t count, glv_error *err);
 /** Append the same code so many times. */

@@ -26,7 +26,7 @@ static glv_status value_field(arena *a, const old_encoding *e, field *ret, glv_e
 
 static void *keep(arena *a, const void *data, size_t size, size_t slack, size_t *ret_bytes) {
   uint8_t *copy = size_add(size, slack, &slack) ? arena_alloc(a, slack) : NULL;
-  if (copy != NULL && size != 0) {
+  if (copy != NULL && data != NULL) {
     memcpy(copy, data, size);
   }
   *ret_bytes += slack;

@@ -76,7 +76,7 @@ static glv_status unpack_groups(decoder *d, const old_encoding *e, size_t first,
   const size_t group = first / BITPACK_GROUP;
   const size_t groups = (first + count - 1) / BITPACK_GROUP - group + 1;
   const size_t packed = bitpack_group_bytes(e->packed_bits);
-  const size_t plain = BITPACK_GROUP / 8 * e->bits;
+  const size_t plain = (size_t)BITPACK_GROUP / 8 * e->bits;
   span in = {0};
   TRY(old_bytes(d, e, (uint64_t)group * packed, groups * packed, &in, err));
   TRY(decoder_reserve(d, &d->values, groups * plain, err));

@@ -76,7 +76,7 @@ glv_status local_predicate(arena *a, const char *text, uint32_t flags, const cha
                            glv_error *err);
 unsigned local_expr_flags(uint32_t flags);
 /** The outcome of planning a scan; when it failed because a text names a column of a type that is
- * not read, GLV_E_UNSUPPORTED that says so. */
+ * not read, GLV_E_UNSUPPORTED that says so. columns: NULL when there are none. */
 glv_status local_explain(const table_snapshot *t, glv_status status, str filter,
                          const scan_column *columns, size_t count, glv_error *err);
 

@@ -121,8 +121,8 @@ static glv_status scan(const struct grouped *g, const table_snapshot *t, str fil
   return local_explain(t, table_scan(t, &rows, ret, err), filter, NULL, 0, err);
 }
 
-static glv_status open(struct grouped *g, const select_statement *s, const table_snapshot *t,
-                       str filter, const glv_call_options *options, arena *a, glv_error *err) {
+static glv_status open_rows(struct grouped *g, const select_statement *s, const table_snapshot *t,
+                            str filter, const glv_call_options *options, arena *a, glv_error *err) {
   g->source = schema_ref(table_schema(t));
   TRY(plan(s, t, options, a, &g->plan, err));
   TRY(check_order(s, g->plan, err));
@@ -138,7 +138,7 @@ glv_status query_grouped(const select_statement *s, const table_snapshot *t, str
     return error_nomem(err, sizeof *g);
   }
   g->env = env_ref(a->env);
-  const glv_status status = open(g, s, t, filter, options, a, err);
+  const glv_status status = open_rows(g, s, t, filter, options, a, err);
   if (status != GLV_OK) {
     grouped_dispose(g);
     return status;

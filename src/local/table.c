@@ -311,7 +311,7 @@ glv_status local_explain(const table_snapshot *t, glv_status status, str filter,
     return status;
   }
   TRY(table_check_names(t, filter, false, err));
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; columns != NULL && i < count; i++) {
     TRY(table_check_names(t, columns[i].expression, false, err));
   }
   return status;
