@@ -164,6 +164,9 @@ static void scans(void **state) {
   options.offset = 0;
   options.flags |= GLV_SCAN_ROW_ID;
   assert_scan(&s, table, &options, "eve | 10 | EVE | 4");
+  options.flags |= GLV_SQL_LANCE; /* a text that no row is compared with */
+  assert_scan(&s, table, &options, "");
+  options.flags &= ~GLV_SQL_LANCE;
   options.limit = 0;
   assert_scan(&s, table, &options, "");
   const glv_pair missing[] = {{"nothing", NULL}};

@@ -4,6 +4,8 @@
 #include "unit/expr/sql_text.h"
 
 static const struct sql_case CASES[] = {
+    {"CAST(arrow_cast('-2.25','Decimal128(5, 2)') AS DECIMAL(4,1))", "-2.3"},
+    {"CAST(arrow_cast('-2.75','Decimal128(5, 2)') AS INT)", "-2"},
     {"TRY_CAST(0 AS TINYINT)", "0"},
     {"TRY_CAST(0 AS SMALLINT)", "0"},
     {"TRY_CAST(0 AS TINYINT UNSIGNED)", "0"},

@@ -2,6 +2,10 @@
 #include "unit/expr/sql_text.h"
 
 static const struct sql_case FROM_TEXT[] = {
+    {"TRY_CAST('' AS DECIMAL(10,2))", "0.00"},
+    {"TRY_CAST(' 7 ' AS INT)", "NULL"},
+    {"TRY_CAST(' 7 ' AS DECIMAL(10,2))", "7.00"},
+    {"CAST(' true ' AS BOOLEAN)", "true"},
     {"TRY_CAST('1' AS TINYINT)", "1"},
     {"TRY_CAST('1' AS TINYINT UNSIGNED)", "1"},
     {"TRY_CAST('1' AS BIGINT)", "1"},
