@@ -107,23 +107,12 @@ static glv_status check_not_view(const table_snapshot *t, const char *operation,
 
 /* ---- create, open, list, drop ---- */
 
-static glv_status parse_storage_version(const char *text, format_version *ret, glv_error *err) {
-  *ret = text != NULL ? format_version_parse(str_of(text)) : 0;
-  if (text != NULL && *ret == 0) {
-    return FAIL(err, GLV_E_INVALID_INPUT,
-                "storage version '%s' is not one that can be written: 2.0, 2.1 or 2.2", text);
-  }
-  return GLV_OK;
-}
-
 static glv_status create_new(local_conn *conn, glv_id id, batch_reader *data,
                              const glv_table_options *options, arena *a, catalog_table *ret_at,
                              table_snapshot **ret, glv_error *err) {
   metadata properties;
   catalog_creation creation = {0};
-  format_version version;
-  glv_status status = parse_storage_version(options->storage_version, &version, err);
-  status = status == GLV_OK ? local_properties(a, options->properties, &properties, err) : status;
+  glv_status status = local_properties(a, options->properties, &properties, err);
   status = status == GLV_OK
                ? catalog_table_begin(conn->db, catalog_path(id), properties, a, &creation, err)
                : status;
@@ -133,7 +122,7 @@ static glv_status create_new(local_conn *conn, glv_id id, batch_reader *data,
   }
   const create_options create = {
       .no_stable_row_ids = (options->flags & GLV_TABLE_NO_STABLE_ROW_IDS) != 0,
-      .version = version,
+      .version = options->storage_version,
       .stage = {.page_bytes = options->page_bytes, .cancel = options->cancel}};
   CLEANUP(schema_cleanup) schema *s = schema_ref(data->schema);
   status = table_create(conn->base.handle.env, creation.table.path, creation.table.name, s, data,

@@ -90,7 +90,12 @@ static glv_status create_at(table_home *h, const schema *columns, batch_reader *
   int32_t next_id = 0;
   TRY(lance_schema_from_arrow(&a, columns->fields, columns->field_count, columns->metadata,
                               &next_id, &s, err));
-  const format_version version = o->version != 0 ? o->version : FORMAT_2_2;
+  const format_version version =
+      format_version_parse(str_of(o->version != NULL ? o->version : "2.2"));
+  if (version == 0) {
+    return FAIL(err, GLV_E_INVALID_INPUT,
+                "storage version '%s' is not one that can be written: 2.0, 2.1 or 2.2", o->version);
+  }
   CLEANUP(staged_cleanup) staged *rows = NULL;
   if (in->next != NULL) {
     TRY(stage_rows(h, s, version, in, &o->stage, &rows, err));

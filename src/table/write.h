@@ -59,7 +59,7 @@ typedef struct write_result {
 
 typedef struct create_options {
   bool no_stable_row_ids; /* views and their sources need stable row ids */
-  format_version version; /* of data files; 0 = FORMAT_2_2 */
+  const char *version;    /* of data files: "2.0", "2.1" or "2.2"; NULL = "2.2" */
   stage_options stage;
 } create_options;
 
