@@ -168,11 +168,6 @@ static bool same_values(const array *a, const array *b) {
          a->validity == b->validity && a->children == b->children && a->bit_offset == b->bit_offset;
 }
 
-static uint64_t index_limit(type_kind kind) {
-  const size_t bits = 8 * type_width(type_simple(kind)) - (type_is_signed(kind) ? 1 : 0);
-  return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
-
 #define SHIFT_LOOP(ctype)                                                                          \
   do {                                                                                             \
     ctype *keys = values;                                                                          \
@@ -212,7 +207,7 @@ static glv_status join_dictionary(const join *j, array *to) {
     to->child_owner = buffer_ref(j->parts[0].child_owner);
     return GLV_OK;
   }
-  if (total != 0 && total - 1 > index_limit(to->type->index)) {
+  if (total != 0 && total - 1 > type_integer_max(to->type->index)) {
     return FAIL(j->err, GLV_E_LIMIT, "%zu dictionary values do not fit into indices of type %s",
                 total, TYPE_TEXT(type_simple(to->type->index)));
   }

@@ -272,3 +272,8 @@ size_t type_width(const type *t) {
   }
   return 0;
 }
+
+uint64_t type_integer_max(type_kind kind) {
+  const size_t bits = 8 * type_width(type_simple(kind)) - (type_is_signed(kind) ? 1 : 0);
+  return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}

@@ -88,16 +88,6 @@ static glv_status array_any_value(const function_frame *f, const operand *argume
   return take_picks(f, l.items, chosen, rows, ret, err);
 }
 
-static glv_status bind_any_value(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 1, 1, err));
-  TRY(bind_lists(b, "a", false, err));
-  if (bind_is_null(b, 0)) {
-    return bind_refuse(b, 0, "List", err);
-  }
-  b->result = list_item(b->targets[0]);
-  return GLV_OK;
-}
-
 /* ---- slices ---- */
 
 /* Items from, from + stride, ..., to of a list; `is_empty` when there are none. */
@@ -260,13 +250,6 @@ static glv_status array_reverse(const function_frame *f, const operand *argument
   return list_builder_finish(&b, ret, err);
 }
 
-static glv_status bind_list(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 1, 1, err));
-  TRY(bind_lists(b, "a", false, err));
-  b->result = b->targets[0];
-  return GLV_OK;
-}
-
 static const char *const element_names[] = {"array_extract", "list_element", "list_extract", NULL};
 static const char *const any_value_names[] = {"list_any_value", NULL};
 static const char *const slice_names[] = {"list_slice", NULL};
@@ -281,7 +264,7 @@ const function functions_list_access[] = {
      .kernel = array_element},
     {.name = "array_any_value",
      .aliases = any_value_names,
-     .bind = bind_any_value,
+     .bind = bind_list_to_item,
      .kernel = array_any_value},
     {.name = "array_slice",
      .aliases = slice_names,
@@ -289,12 +272,15 @@ const function functions_list_access[] = {
      .kernel = array_slice_kernel},
     {.name = "array_pop_back",
      .aliases = pop_back_names,
-     .bind = bind_list,
+     .bind = bind_list_to_list,
      .kernel = array_pop_back},
     {.name = "array_pop_front",
      .aliases = pop_front_names,
-     .bind = bind_list,
+     .bind = bind_list_to_list,
      .kernel = array_pop_front},
-    {.name = "array_reverse", .aliases = reverse_names, .bind = bind_list, .kernel = array_reverse},
+    {.name = "array_reverse",
+     .aliases = reverse_names,
+     .bind = bind_list_to_list,
+     .kernel = array_reverse},
     {0},
 };

@@ -310,22 +310,12 @@ static glv_status array_min(const function_frame *f, const operand *arguments, s
   return pick_extremes(f, arguments, false, rows, ret, err);
 }
 
-static glv_status bind_extreme(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 1, 1, err));
-  TRY(bind_lists(b, "a", false, err));
-  if (bind_is_null(b, 0)) {
-    return bind_refuse(b, 0, "List", err);
-  }
-  b->result = list_item(b->targets[0]);
-  return GLV_OK;
-}
-
 static const char *const sort_names[] = {"list_sort", NULL};
 static const char *const max_names[] = {"list_max", NULL};
 
 const function functions_list_order[] = {
     {.name = "array_sort", .aliases = sort_names, .bind = bind_sort, .kernel = array_sort},
-    {.name = "array_max", .aliases = max_names, .bind = bind_extreme, .kernel = array_max},
-    {.name = "array_min", .bind = bind_extreme, .kernel = array_min},
+    {.name = "array_max", .aliases = max_names, .bind = bind_list_to_item, .kernel = array_max},
+    {.name = "array_min", .bind = bind_list_to_item, .kernel = array_min},
     {0},
 };

@@ -234,13 +234,6 @@ SET_KERNEL(array_union, SET_UNION)
 SET_KERNEL(array_intersect, SET_INTERSECT)
 SET_KERNEL(array_except, SET_EXCEPT)
 
-static glv_status bind_distinct(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 1, 1, err));
-  TRY(bind_lists(b, "a", false, err));
-  b->result = b->targets[0];
-  return GLV_OK;
-}
-
 static glv_status bind_pair(function_binding *b, glv_error *err) {
   TRY(bind_count(b, 2, 2, err));
   TRY(bind_lists(b, "aa", false, err));
@@ -263,7 +256,7 @@ const function functions_list_set[] = {
     {.name = "array_has_any", .aliases = has_any_names, .bind = bind_has, .kernel = array_has_any},
     {.name = "array_distinct",
      .aliases = distinct_names,
-     .bind = bind_distinct,
+     .bind = bind_list_to_list,
      .kernel = array_distinct},
     {.name = "array_union", .aliases = union_names, .bind = bind_pair, .kernel = array_union},
     {.name = "array_intersect",

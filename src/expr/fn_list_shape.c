@@ -84,13 +84,6 @@ static glv_status array_compact(const function_frame *f, const operand *argument
   return list_builder_finish(&b, ret, err);
 }
 
-static glv_status bind_compact(function_binding *b, glv_error *err) {
-  TRY(bind_count(b, 1, 1, err));
-  TRY(bind_lists(b, "a", false, err));
-  b->result = b->targets[0];
-  return GLV_OK;
-}
-
 /* ---- arrays_zip ---- */
 
 static bool is_list_at(const operand *o, size_t i) {
@@ -196,7 +189,7 @@ const function functions_list_shape[] = {
     {.name = "flatten", .bind = bind_flatten, .kernel = flatten},
     {.name = "array_compact",
      .aliases = compact_names,
-     .bind = bind_compact,
+     .bind = bind_list_to_list,
      .kernel = array_compact},
     {.name = "arrays_zip", .aliases = zip_names, .bind = bind_zip, .kernel = arrays_zip},
     {0},

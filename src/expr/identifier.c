@@ -114,7 +114,7 @@ bool identifier_is_bare(str name) {
   return name.size != 0 && !identifier_is_reserved(name);
 }
 
-static glv_status put_quoted(buf *out, str text, char quote, glv_error *err) {
+glv_status sql_put_quoted(buf *out, str text, char quote, glv_error *err) {
   TRY(buf_append_char(out, quote, err));
   for (size_t i = 0; i < text.size; i++) {
     if (text.data[i] == quote) {
@@ -127,5 +127,5 @@ static glv_status put_quoted(buf *out, str text, char quote, glv_error *err) {
 
 glv_status expr_print_identifier(str name, buf *out, glv_error *err) {
   return identifier_is_bare(name) ? buf_append_str(out, name, err)
-                                  : put_quoted(out, name, '`', err);
+                                  : sql_put_quoted(out, name, '`', err);
 }

@@ -445,3 +445,20 @@ glv_status bind_lists(function_binding *b, const char *roles, bool keeps_fixed, 
   }
   return GLV_OK;
 }
+
+glv_status bind_list_to_list(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, 1, err));
+  TRY(bind_lists(b, "a", false, err));
+  b->result = b->targets[0];
+  return GLV_OK;
+}
+
+glv_status bind_list_to_item(function_binding *b, glv_error *err) {
+  TRY(bind_count(b, 1, 1, err));
+  TRY(bind_lists(b, "a", false, err));
+  if (bind_is_null(b, 0)) {
+    return bind_refuse(b, 0, "List", err);
+  }
+  b->result = list_item(b->targets[0]);
+  return GLV_OK;
+}

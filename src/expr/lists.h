@@ -137,6 +137,10 @@ glv_status list_type_new(arena *a, type_kind kind, const type *item, bool nullab
  * Errors: GLV_E_SQL_PLAN, GLV_E_NOMEM, GLV_E_LIMIT.
  */
 glv_status bind_lists(function_binding *b, const char *roles, bool keeps_fixed, glv_error *err);
+/** Bind functions of one list whose result is a list of its type, or an item of it (then an untyped
+ * NULL is refused). Errors: those of bind_lists. */
+glv_status bind_list_to_list(function_binding *b, glv_error *err);
+glv_status bind_list_to_item(function_binding *b, glv_error *err);
 
 /** How many lists are inside of one another, 0 for a type that is none; and what they hold. */
 size_t list_dimensions(const type *t);

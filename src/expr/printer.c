@@ -11,6 +11,7 @@
  */
 #include "expr/ast.h"
 #include "expr/expr.h"
+#include "expr/identifier.h"
 
 struct printer {
   buf *out;
@@ -22,18 +23,6 @@ static glv_status print(struct printer *p, const ast *node, glv_error *err);
 
 static glv_status put(struct printer *p, const char *text, glv_error *err) {
   return buf_append_str(p->out, str_of(text), err);
-}
-
-/* text in quotes, those inside doubled */
-static glv_status put_quoted(buf *out, str text, char quote, glv_error *err) {
-  TRY(buf_append_char(out, quote, err));
-  for (size_t i = 0; i < text.size; i++) {
-    if (text.data[i] == quote) {
-      TRY(buf_append_char(out, quote, err));
-    }
-    TRY(buf_append_char(out, text.data[i], err));
-  }
-  return buf_append_char(out, quote, err);
 }
 
 /* Names that are read as the start of something else when they stand bare as an operand. */
@@ -66,12 +55,12 @@ static glv_status put_name(struct printer *p, const ast_name *name, bool keeps_q
   case AST_BARE:
     return buf_append_str(p->out, name->text, err);
   case AST_SINGLE:
-    return put_quoted(p->out, name->text, '\'', err);
+    return sql_put_quoted(p->out, name->text, '\'', err);
   case AST_BACKTICK:
   case AST_DOUBLE:
     break;
   }
-  return keeps_quotes ? put_quoted(p->out, name->text, '`', err)
+  return keeps_quotes ? sql_put_quoted(p->out, name->text, '`', err)
                       : expr_print_identifier(name->text, p->out, err);
 }
 
@@ -213,12 +202,12 @@ static glv_status print_typed_string(struct printer *p, const ast *node, glv_err
   if (node->op == 1) {
     const str name = node->type->name;
     TRY(put(p, str_is(name, "DATE") ? "{d " : str_is(name, "TIME") ? "{t " : "{ts ", err));
-    TRY(put_quoted(p->out, node->text, '\'', err));
+    TRY(sql_put_quoted(p->out, node->text, '\'', err));
     return put(p, "}", err);
   }
   TRY(buf_append_str(p->out, node->type->canonical, err));
   TRY(put(p, " ", err));
-  return put_quoted(p->out, node->text, '\'', err);
+  return sql_put_quoted(p->out, node->text, '\'', err);
 }
 
 static glv_status print_interval(struct printer *p, const ast *node, glv_error *err) {
@@ -329,10 +318,10 @@ static glv_status print_first(struct printer *p, const ast *node, glv_error *err
   case AST_SUBQUERY:
     return buf_append_str(p->out, node->text, err);
   case AST_STRING:
-    return put_quoted(p->out, node->text, '\'', err);
+    return sql_put_quoted(p->out, node->text, '\'', err);
   case AST_HEX:
     TRY(put(p, "X", err));
-    return put_quoted(p->out, node->text, '\'', err);
+    return sql_put_quoted(p->out, node->text, '\'', err);
   case AST_BOOL:
     return put(p, node->op != 0 ? "true" : "false", err);
   case AST_NULL:
@@ -435,7 +424,7 @@ static glv_status suffix_like(struct printer *p, const ast *node, glv_error *err
   if ((node->flags & AST_HAS_ESCAPE) != 0) {
     TRY(put(p, " ESCAPE ", err));
     TRY((node->flags & AST_KEYWORD) != 0 ? buf_append_str(p->out, node->text, err)
-                                         : put_quoted(p->out, node->text, '\'', err));
+                                         : sql_put_quoted(p->out, node->text, '\'', err));
   }
   return GLV_OK;
 }

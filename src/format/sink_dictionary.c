@@ -93,13 +93,8 @@ static glv_status merge_values(glv_env *env, array *values, uint32_t *numbers, g
   return GLV_OK;
 }
 
-static uint64_t index_limit(type_kind kind) {
-  const size_t bits = 8 * type_width(type_simple(kind)) - (type_is_signed(kind) ? 1 : 0);
-  return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
-
 static glv_status fit_values(sink *s, array *values, glv_error *err) {
-  const uint64_t limit = index_limit(s->f->type->index);
+  const uint64_t limit = type_integer_max(s->f->type->index);
   if (values->length == 0 || values->length - 1 <= limit) {
     return GLV_OK;
   }
