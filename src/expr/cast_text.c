@@ -128,6 +128,16 @@ static size_t print_temporal(const array *a, const zone *z, size_t i, char text[
   }
 }
 
+/* Without the last digits of a value that has more of them than its type, as sums of 38 digits may:
+ * the text then says too little, as it does in the reference. */
+static int256 leading_digits(int256 v, int precision) {
+  int256 rest;
+  while (!int256_has_digits(v, precision)) {
+    (void)int256_div(v, int256_of(10), &v, &rest);
+  }
+  return v;
+}
+
 /* The text of valid row i; 0 = it has none, because it is outside of the calendar or the day. */
 static size_t print_value(const array *a, const zone *z, size_t i, char text[VALUE_TEXT_SIZE]) {
   switch (a->type->kind) {
@@ -157,7 +167,8 @@ static size_t print_value(const array *a, const zone *z, size_t i, char text[VAL
     return number_print64(ARRAY_VALUES(a, double)[i], text);
   case TYPE_DECIMAL128:
   case TYPE_DECIMAL256:
-    return int256_print(cast_decimal_at(a, i), a->type->scale, text);
+    return int256_print(leading_digits(cast_decimal_at(a, i), a->type->precision), a->type->scale,
+                        text);
   default:
     return print_temporal(a, z, i, text);
   }

@@ -118,26 +118,35 @@ static glv_status bind_choice(function_binding *b, glv_error *err) {
 
 /* ---- nullif ---- */
 
-/* The lists of o but for the rows that are equal: these become null and keep their items, which
- * array_append would see. */
+/* The lists of o, but null where `equal`. Such rows keep their items, which array_append would see.
+ */
 static glv_status nullif_lists(const function_frame *f, const operand *o, const array *equal,
                                size_t rows, array *ret, glv_error *err) {
+  CLEANUP(pick_dispose) pick p = {.env = f->env};
+  CLEANUP(array_unref) array a = {0};
   buffer *valid = NULL;
+  if (o->is_scalar) { /* row 0 in every row */
+    TRY(pick_begin(&p, &o->a, 1, rows, err));
+    TRY(pick_end(&p, f->binding->result, rows, &a, err));
+  } else {
+    a = array_ref(&o->a); /* taking rows would drop what lies below those that are null already */
+    a.type = f->binding->result;
+  }
   TRY(buffer_new_zeroed(f->env, bits_size(rows), &valid, err));
-  array a = array_ref(&o->a);
-  buffer_unref(a.owners[0]);
-  a.owners[0] = valid;
-  a.null_count = 0;
+  size_t nulls = 0;
   for (size_t i = 0; i < rows; i++) {
     const bool is_equal = array_is_valid(equal, i) && array_bool(equal, i);
-    const bool is_null = is_equal || !array_is_valid(&o->a, i);
-    a.null_count += is_null;
+    const bool is_null = is_equal || !array_is_valid(&a, i);
+    nulls += is_null;
     bit_put(valid->data, i, !is_null);
   }
+  buffer_unref(a.owners[0]);
+  a.owners[0] = valid;
   a.validity = valid->data;
   a.bit_offset = 0;
-  a.type = f->binding->result;
+  a.null_count = nulls;
   *ret = a;
+  a = (array){0};
   return GLV_OK;
 }
 
@@ -148,7 +157,8 @@ static glv_status nullif(const function_frame *f, const operand *arguments, size
   CLEANUP(array_unref) array null = {0};
   CLEANUP(pick_dispose) pick p = {.env = f->env};
   TRY(compare_operands(f->env, COMPARE_EQ, &arguments[0], &arguments[1], rows, &equal, err));
-  if (type_is_list(arguments[0].a.type->kind) && !arguments[0].is_scalar) {
+  if (type_is_list(arguments[0].a.type->kind) &&
+      !(arguments[0].is_scalar && arguments[1].is_scalar)) {
     return nullif_lists(f, &arguments[0], &equal, rows, ret, err);
   }
   TRY(array_new_null(f->env, arguments[0].a.type, 1, &null, err));

@@ -216,7 +216,7 @@ static glv_status bind_concat(function_binding *b, glv_error *err) {
     large = large || t->kind == TYPE_LARGE_LIST;
     depth = size_max(depth, list_dimensions(t));
     TRY(coerce_union(b->arena, base, list_innermost(t), &joined, err));
-    if (joined == NULL) {
+    if (joined == NULL || (i > 0 && lists_refuse_bytes(base, list_innermost(t)))) {
       return no_union(b, base, list_innermost(t), err);
     }
     base = joined;

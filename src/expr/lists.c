@@ -372,10 +372,16 @@ static bool takes(const type *to, const type *from) {
   }
 }
 
+/* Lists of bytes take neither other items nor nulls of no type, although a common type exists. */
+bool lists_refuse_bytes(const type *a, const type *b) {
+  return a->kind != b->kind && (type_is_binary(a->kind) || type_is_binary(b->kind));
+}
+
 /* The common type of the items and lists among the arguments. */
 static glv_status join_items(function_binding *b, const char *roles, const type **ret,
                              glv_error *err) {
   const type *joined = type_simple(TYPE_NULL);
+  bool seen = false;
   for (size_t i = 0; i < b->count; i++) {
     const type *t = b->arguments[i].type;
     if (roles[i] != 'a' && roles[i] != 'e') {
@@ -389,12 +395,13 @@ static glv_status join_items(function_binding *b, const char *roles, const type 
     }
     const type *before = joined;
     TRY(coerce_union(b->arena, t, before, &joined, err));
-    if (joined == NULL) {
+    if (joined == NULL || (seen && lists_refuse_bytes(t, before))) {
       return FAIL(err, GLV_E_SQL_PLAN,
                   "Failed to coerce arguments to satisfy a call to '%.*s' function: items of type "
                   "%s and %s have no common type",
                   STR_ARG(b->name), TYPE_TEXT(before), TYPE_TEXT(t));
     }
+    seen = true;
   }
   *ret = joined;
   return GLV_OK;

@@ -129,6 +129,9 @@ uint64_t lists_weight(const array *a, size_t first, size_t count);
 glv_status list_type_new(arena *a, type_kind kind, const type *item, bool nullable,
                          const type **ret, glv_error *err);
 
+/** Whether items of types a and b cannot share a list because one of them is bytes. */
+bool lists_refuse_bytes(const type *a, const type *b);
+
 /**
  * Decide the types of the arguments of a function of lists, by one letter each:
  * 'a' a list (untyped NULL is taken), 'e' an item, 'i' an index (becomes int64), 's' a text

@@ -80,14 +80,16 @@ GROWN = {
             "date_part('{=part}', {date})", "date_part('{=part}', {ts})", "coalesce({int} {=bits} {int}, NULL)",
             "regexp_count({str}, '{=regex}')", "levenshtein({str}, {str})", "ascii({str})", "{ints}[{=small}]",
             "array_element({ints}, {int})", "bit_length({str})", "gcd({int}, {int})", "CAST({date} AS INT)",
-            "date_part('{=time_part}', {time})", "coalesce(EXTRACT(year FROM {date}), NULL)", "find_in_set({str}, {str})",
-            "array_ndims({ints})", "({date} - {date})", "lcm({int}, {int})", "coalesce(~{int}, NULL)"),
+            "date_part('{=time_part}', {time})", "coalesce(EXTRACT(year FROM {date}), NULL)",
+            "find_in_set({str}, {str})",
+            "array_ndims({ints})", "(d32 - CAST({ts} AS DATE))", "lcm({int}, {int})", "coalesce(~{int}, NULL)"),
     "float": ("({float} {=sum} {float})", "({float} {=prod} {float})", "({int} {=prod} {float})", "(- {float})",
-              "coalesce({=round}({float}), NULL)", "round({float}, {=small})", "{=libm}({float})", "power({float}, {int})",
+              "coalesce({=round}({float}), NULL)", "round({float}, {=small})", "{=libm}({float})",
+              "power({float}, {int})",
               "nanvl({float}, {float})", "CAST({int} AS {=float_type})", "CAST({dec} AS {=float_type})",
               "{=cast}({str} AS {=float_type})", "{=vector}({floats}, {floats})", "{=extreme}({floats})",
               "coalesce({floats}[{=small}], {float})", "trunc({float}, {=small})", "date_part('epoch', {ts})",
-              "atan2({float}, {float})", "log({float}, {float})", "({dec} + {float})"),
+              "atan2({float}, {float})", "log(2.0, {float})", "({dec} + {float})"),
     "dec": ("({dec} {=sum} {dec})", "({dec} * {dec})", "({dec} {=prod} {int})", "({dec} {=sum} {int})",
             "abs({dec})", "round({dec})", "coalesce({=round}({dec}), NULL)", "(- {dec})",
             "{=cast}({int} AS {=dec_type})", "{=cast}({float} AS {=dec_type})", "{=cast}({str} AS {=dec_type})",
@@ -102,7 +104,7 @@ GROWN = {
             "to_char({date}, '{=date_format}')", "to_char({ts}, '{=date_format}')", "btrim({str}, {str})",
             "{strs}[{=small}]", "array_element({strs}, {int})", "encode({bin}, 'hex')", "to_hex({int})", "chr({int})",
             "overlay({str} PLACING {str} FROM 2)", "CAST({dur} AS STRING)", "substr_index({str}, {str}, {=small})",
-            "md5({str})", "CAST({bin} AS STRING)", "{=extreme}({strs})", "upper({str})", "nvl2({str}, {str}, {str})",
+            "md5({str})", "CAST({bin} AS STRING)", "{=extreme}({strs})", "upper({str})",
             "CAST({ints} AS STRING)"),
     "bool": ("({int} {=cmp} {int})", "({float} {=cmp} {float})", "({str} {=cmp} {str})", "({dec} {=cmp} {dec})",
              "({date} {=cmp} {date})", "({ts} {=cmp} {ts})", "({time} {=cmp} {time})", "({dur} {=cmp} {dur})",
@@ -114,13 +116,16 @@ GROWN = {
              "({str} {=not}ILIKE '{=pattern}')", "regexp_like({str}, '{=regex}')", "{=search}({str}, {str})",
              "array_has({ints}, {int})", "array_has({strs}, {str})", "array_has_any({ints}, {ints})",
              "array_has_all({strs}, {strs})", "isnan({float})", "iszero({float})", "{=cast}({str} AS BOOLEAN)",
-             "CAST({int} AS BOOLEAN)", "coalesce({int} IS DISTINCT FROM {int}, NULL)", "({bool} = {bool})", "empty({ints})",
+             "CAST({int} AS BOOLEAN)", "coalesce({int} IS DISTINCT FROM {int}, NULL)", "({bool} = {bool})",
+             "empty({ints})",
              "coalesce({str} SIMILAR TO '{=pattern}', NULL)", "coalesce({str} ~ '{=regex}', NULL)",
-             "({ints} {=cmp} {ints})", "({struct} IS NULL)", "({strs} = {strs})", "coalesce({ts} IS NOT DISTINCT FROM {ts}, NULL)"),
+             "({ints} {=cmp} {ints})", "({struct} IS NULL)", "({strs} = {strs})",
+             "coalesce({ts} IS NOT DISTINCT FROM {ts}, NULL)"),
     "date": ("coalesce({date} + INTERVAL '{=unit}', NULL)", "CAST({ts} AS DATE)", "{=cast}({str} AS DATE)",
-             "make_date({int}, 2, {int})", "to_date({str})", "CAST({int} AS DATE)"),
+             "make_date({int}, 2, {int})", "to_date({str})", "CAST(i32 AS DATE)"),
     "ts": ("coalesce({ts} + INTERVAL '{=unit}', NULL)", "coalesce({ts} - INTERVAL '{=unit}', NULL)",
-           "date_trunc('{=part}', {ts})", "CAST({ts} AS TIMESTAMP)", "CAST({ts} AS TIMESTAMP(3))", "CAST({date} AS TIMESTAMP)",
+           "date_trunc('{=part}', {ts})", "CAST({ts} AS TIMESTAMP)", "CAST({ts} AS TIMESTAMP(3))",
+           "CAST({date} AS TIMESTAMP)",
            "{=cast}({str} AS TIMESTAMP)", "{=since}({int})", "date_bin(INTERVAL '1 day', {ts})", "({ts} + {dur})",
            "CAST({int} AS TIMESTAMP)", "to_timestamp({float})", "coalesce({date} + INTERVAL '2 hours', NULL)",
            "date_trunc('{=part}', {date})"),
@@ -129,12 +134,16 @@ GROWN = {
     "bin": ("CAST({str} AS BINARY)", "decode({str}, 'hex')", "{=hash}({str})", "arrow_cast({str}, 'Binary')"),
     "ints": ("{=set}({ints}, {ints})", "{=list}({ints})", "array_append({ints}, {int})", "array_prepend({int}, {ints})",
              "array_remove({=column}, {int})", "array_slice({ints}, {=small}, {=small})", "make_array({int}, {int})",
-             "array_replace({ints}, {int}, {int})", "range({=small}, {=small})", "flatten({lists})", "{lists}[{=small}]",
-             "array_remove_all({=column}, {int})", "array_resize({ints}, {=small}, {int})", "array_repeat({int}, {=small})",
+             "array_replace({ints}, {int}, {int})", "range({=small}, {=small})", "flatten({lists})",
+             "{lists}[{=small}]",
+             "array_remove_all({=column}, {int})", "array_resize({ints}, {=small}, {int})",
+             "array_repeat({int}, {=small})",
              "array_pop_back({ints})", "array_pop_front({ints})", "{ints}[1:2]", "coalesce({ints}, [1, 2, 3])",
              "array_sort({ints}, 'DESC', 'NULLS LAST')", "generate_series({=small}, 3)"),
-    "strs": ("{=set}({strs}, {strs})", "{=list}({strs})", "array_append({strs}, {str})", "string_to_array({str}, {str})",
-             "make_array({str}, {str})", "array_slice({strs}, {=small}, {=small})", "array_replace({strs}, {str}, {str})",
+    "strs": ("{=set}({strs}, {strs})", "{=list}({strs})", "array_append({strs}, {str})",
+             "string_to_array({str}, {str})",
+             "make_array({str}, {str})", "array_slice({strs}, {=small}, {=small})",
+             "array_replace({strs}, {str}, {str})",
              "regexp_match({str}, '{=regex}')", "array_remove(lstr, {str})"),
     "floats": ("{=list}({floats})", "array_append({floats}, {float})", "array_concat({floats}, {floats})",
                "make_array({float}, {float})", "array_slice({floats}, 1, {=small})"),
@@ -151,7 +160,20 @@ MISTAKES = re.compile("declared as non-nullable but contains null"  # a function
                       "|likely caused by a bug in DataFusion"  # a function was given a type that it took for another
                       "|producer terminated before end of stream"  # a panic in the evaluation
                       "|not yet implemented$")
-LIBM = re.compile(r"\b(power|atan2|log|cosine_distance|array_distance|inner_product|" + "|".join(WORDS["libm"]) + r")\(")
+PRUNED = "an unsupported CAST in a branch that the reference removes before it looks at it; Glaive refuses the cast"
+K
+OWN = {  # (seed, number) of expressions that differ; docs/sql-exceptions.md tells more. To be renewed with the grammar
+    (0, 709): "the reference evaluates an argument of coalesce that no row needs",
+    (4, 15): "in a filter of the reference array_has_all(null, null) is not null",
+    (4, 253): "NOT IN of the reference loses the null of a CASE that has a constant branch",
+    (4, 1412): "nullif of lists of dictionaries: Glaive compares and returns them as lists of strings",
+    (4, 1739): PRUNED,
+    (5, 1138): PRUNED,
+    (6, 1306): PRUNED,
+    (6, 1734): "the reference planned a list type that its evaluation does not give",
+    (7, 2181): "the reference casts all values of a dictionary, also those of no row",
+}
+LIBM = re.compile(r"\b(power|atan2|log|" + "|".join(WORDS["libm"] + WORDS["vector"]) + r")\(")
 
 
 def grammar():
@@ -290,5 +312,5 @@ class Reference:
 
 
 def is_lazy(expr):
-    """Whether AND or OR may leave out the rows with the error (deviation D3)."""
-    return " OR " in expr or expr.count(" AND ") > expr.count(" BETWEEN ")
+    """Whether AND, OR, BETWEEN or the list of IN may leave out the rows with the error (deviation D3)."""
+    return any(word in expr for word in (" OR ", " AND ", " IN ("))

@@ -244,6 +244,9 @@ static void values(void **state) {
 }
 
 static const struct sql_failure FAILURES[] = {
+    {"array_append(['a'], arrow_cast('b', 'Binary'))", GLV_E_SQL_PLAN},
+    {"array_append([arrow_cast('b', 'Binary')], NULL)", GLV_E_SQL_PLAN},
+    {"array_concat(['a'], [arrow_cast('b', 'Binary')])", GLV_E_SQL_PLAN},
     {"[1, 2][1.5]", GLV_E_SQL_PLAN},
     {"[1, 2]['a']", GLV_E_SQL_PLAN},
     {"array_element('a', 1)", GLV_E_SQL_PLAN},
