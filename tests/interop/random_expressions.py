@@ -161,8 +161,8 @@ MISTAKES = re.compile("declared as non-nullable but contains null"  # a function
                       "|producer terminated before end of stream"  # a panic in the evaluation
                       "|not yet implemented$")
 PRUNED = "an unsupported CAST in a branch that the reference removes before it looks at it; Glaive refuses the cast"
-K
-OWN = {  # (seed, number) of expressions that differ; docs/sql-exceptions.md tells more. To be renewed with the grammar
+# (seed, number) of expressions that differ; docs/sql-exceptions.md tells more. To be renewed with the grammar.
+KNOWN = {
     (0, 709): "the reference evaluates an argument of coalesce that no row needs",
     (4, 15): "in a filter of the reference array_has_all(null, null) is not null",
     (4, 253): "NOT IN of the reference loses the null of a CASE that has a constant branch",
