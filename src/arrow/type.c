@@ -274,6 +274,24 @@ size_t type_width(const type *t) {
 }
 
 uint64_t type_integer_max(type_kind kind) {
-  const size_t bits = 8 * type_width(type_simple(kind)) - (type_is_signed(kind) ? 1 : 0);
-  return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+  switch (kind) {
+  case TYPE_INT8:
+    return INT8_MAX;
+  case TYPE_INT16:
+    return INT16_MAX;
+  case TYPE_INT32:
+    return INT32_MAX;
+  case TYPE_INT64:
+    return INT64_MAX;
+  case TYPE_UINT8:
+    return UINT8_MAX;
+  case TYPE_UINT16:
+    return UINT16_MAX;
+  case TYPE_UINT32:
+    return UINT32_MAX;
+  case TYPE_UINT64:
+    return UINT64_MAX;
+  default:
+    return 0;
+  }
 }

@@ -132,7 +132,7 @@ bool type_is_temporal(type_kind kind);
 bool type_is_list(type_kind kind); /* list, large_list, fixed_size_list */
 /** Bytes of one value of a fixed-width type (bool: 0, see type_bits), 0 for others. */
 size_t type_width(const type *t);
-/** The largest value of an integer type. */
+/** The largest value of an integer type, 0 for others. */
 uint64_t type_integer_max(type_kind kind);
 /** Bytes of one offset: 4, 8, or 0 when the type has none. utf8_view and binary_view: 4. In line,
  * for it is asked for row after row. */
