@@ -305,7 +305,7 @@ static glv_status coerce_any(arena *a, enum join how, const type *l, const type 
     *ret = coerce_strings(l, r);
   }
   if (*ret == NULL) {
-    static const coerce_part parts[] = {coerce_comparison, coerce_branches, coerce_union};
+    static const coerce_part parts[] = {coerce_choice, coerce_branches, coerce_union};
     TRY(coerce_nested(a, parts[how], l, r, ret, err));
   }
   return *ret != NULL ? GLV_OK : coerce_mixed(a, how, l, r, ret, err);

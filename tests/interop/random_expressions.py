@@ -166,7 +166,6 @@ KNOWN = {
     (0, 709): "the reference evaluates an argument of coalesce that no row needs",
     (4, 15): "in a filter of the reference array_has_all(null, null) is not null",
     (4, 253): "NOT IN of the reference loses the null of a CASE that has a constant branch",
-    (4, 1412): "nullif of lists of dictionaries: Glaive compares and returns them as lists of strings",
     (4, 1739): PRUNED,
     (5, 1138): PRUNED,
     (6, 1306): PRUNED,

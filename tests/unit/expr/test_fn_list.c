@@ -50,6 +50,8 @@ static const struct sql_case CASES[] = {
     {"least([1, 2], [1])", "[1]"},
     {"nullif([1], [1])", "NULL"},
     {"nullif([1], [2])", "[1]"},
+    {"arrow_typeof(nullif([arrow_cast('a', 'Dictionary(Int32, Utf8)')], ['b']))",
+     "List(Dictionary(Int32, Utf8))"},
     {"coalesce(NULL, [1], [2])", "[1]"},
     {"CASE WHEN true THEN [1] ELSE [2.5] END", "[1.0]"},
     {"array_length([1, 2, 3])", "3"},
