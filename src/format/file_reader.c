@@ -124,7 +124,7 @@ static glv_status read_tables(file_reader *r, glv_error *err) {
   TRY(read_table(r, f->global_table, f->global_count, &r->globals, err));
   for (uint32_t i = 0; i < f->global_count; i++) {
     const extent e = r->globals[i];
-    if (e.offset % GLOBAL_ALIGN != 0) {
+    if (f->version != FORMAT_2_0 && e.offset % GLOBAL_ALIGN != 0) {
       return FAIL(err, GLV_E_CORRUPT,
                   "file '%s': Global buffer %u position %llu is not aligned to 64 bytes", r->name,
                   i, (unsigned long long)e.offset);
