@@ -12,7 +12,7 @@ from conftest import ROOT
 from random_expressions import KNOWN, Generator, Reference
 
 CASES = pathlib.Path(os.environ.get("GLAIVE_CASES", ROOT.parent / "shared/cases"))
-CHECKER = pathlib.Path(os.environ.get("GLAIVE_SQL_CORPUS", ROOT / "build/release/tests/corpus/sql_corpus"))
+CHECKER = pathlib.Path(os.environ.get("GLAIVE_SQL_CORPUS", ROOT / "build/dev/tests/corpus/sql_corpus"))
 LONG = os.environ.get("GLAIVE_LONG") == "1"
 PER_SEED = 2500 if LONG else 300
 SEEDS = range(8 if LONG else 2)
