@@ -98,3 +98,15 @@ const char *test_env_path(const test_env *t, const char *name) {
   snprintf(path, sizeof ring[0], "%s/%s", t->root, name);
   return path;
 }
+
+int test_env_setup(void **state) {
+  static test_env t;
+  test_env_open_mem(&t);
+  *state = &t;
+  return 0;
+}
+
+int test_env_teardown(void **state) {
+  test_env_close(*state);
+  return 0;
+}

@@ -38,6 +38,10 @@ static inline void test_env_open(test_env *t, int store) {
 }
 void test_env_close(test_env *t);
 
+/** Fixture of cmocka: *state is a test_env in memory, one for each program. */
+int test_env_setup(void **state);
+int test_env_teardown(void **state);
+
 /** A second environment over the store of other, with its own accounting and faults; close it
  * before other. */
 void test_env_share(test_env *t, const test_env *other);

@@ -3,17 +3,6 @@
 #include "support/cmocka.h"
 #include "support/test_env.h"
 
-static int open_env(void **state) {
-  static test_env t;
-  test_env_open_mem(&t);
-  *state = &t;
-  return 0;
-}
-static int close_env(void **state) {
-  test_env_close(*state);
-  return 0;
-}
-
 static zone *open_zone(void **state, const char *name) {
   zone *z = NULL;
   assert_int_equal(zone_new(((test_env *)*state)->env, str_of(name), &z, NULL), GLV_OK);
@@ -114,5 +103,5 @@ int main(void) {
       cmocka_unit_test(test_new_york),       cmocka_unit_test(test_southern),
       cmocka_unit_test(test_back_and_forth),
   };
-  return cmocka_run_group_tests(tests, open_env, close_env);
+  return cmocka_run_group_tests(tests, test_env_setup, test_env_teardown);
 }

@@ -213,19 +213,7 @@ static void refusals(void **state) {
   refused(t, "int32", &nested, GLV_E_LIMIT, "nested deeper");
 }
 
-static int open_env(void **state) {
-  static test_env t;
-  test_env_open_mem(&t);
-  *state = &t;
-  return 0;
-}
-
-static int close_env(void **state) {
-  test_env_close(*state);
-  return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_env, close_env)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_env_setup, test_env_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

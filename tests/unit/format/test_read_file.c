@@ -177,6 +177,36 @@ static void footers(void **state) {
   assert_int_equal(bytes_read(t, bytes, 0, &err), GLV_E_CORRUPT);
 }
 
+/* Move what follows the pages by 8 bytes: the schema then begins at no multiple of 64. */
+static size_t move_schema(uint8_t *bytes, size_t size) {
+  enum { BY = 8, FOOTER = 40 };
+  uint8_t *footer = bytes + size - FOOTER;
+  const uint64_t columns = load_le64(footer + 8);
+  const uint64_t globals = load_le64(footer + 16);
+  const size_t schema = (size_t)load_le64(bytes + globals);
+  for (uint64_t at = columns; at < size - FOOTER; at += 16) { /* both tables: position, size */
+    store_le64(bytes + at, load_le64(bytes + at) + BY);
+  }
+  for (size_t i = 0; i < 3; i++) {
+    store_le64(footer + 8 * i, load_le64(footer + 8 * i) + BY);
+  }
+  memmove(bytes + schema + BY, bytes + schema, size - schema);
+  memset(bytes + schema, 0, BY);
+  return size + BY;
+}
+
+/* Files of version 2.0 need no alignment; in newer ones it is part of the format. */
+static void moved_schemas(void **state) {
+  uint8_t bytes[ROOM];
+  glv_error err;
+  size_t size = move_schema(bytes, hex_bytes(FILE_2_0, bytes, sizeof bytes - 8));
+  assert_int_equal(bytes_read(*state, bytes, size, &err), GLV_OK);
+  size = move_schema(bytes, hex_bytes(FILE_2_1, bytes, sizeof bytes - 8));
+  assert_int_equal(bytes_read(*state, bytes, size, &err), GLV_E_CORRUPT);
+  assert_non_null(strstr(err.message, "Global buffer 0"));
+  assert_non_null(strstr(err.message, "is not aligned to 64 bytes"));
+}
+
 /* Cut at every length and with every byte changed: an error or a result, never worse. */
 static void damage(test_env *t, const char *hex) {
   uint8_t bytes[ROOM];
@@ -535,25 +565,14 @@ static void unknown_encodings(void **state) {
   made_file_fails(*state, &k, GLV_E_LIMIT, "nested deeper");
 }
 
-static int open_env(void **state) {
-  static test_env t;
-  test_env_open_mem(&t);
-  *state = &t;
-  return 0;
-}
-
-static int close_env(void **state) {
-  test_env_close(*state);
-  return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_env, close_env)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_env_setup, test_env_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(worked_files),
       TEST(requests_are_checked),
       TEST(footers),
+      TEST(moved_schemas),
       TEST(damaged_files),
       TEST(fullzip_text),
       TEST(fullzip_vectors),

@@ -258,19 +258,7 @@ static void siblings_must_agree(void **state) {
   assert_int_equal(assemble_two(t, same, null_list, 3, 2, &a, &err), GLV_E_CORRUPT);
 }
 
-static int open_env(void **state) {
-  static test_env t;
-  test_env_open_mem(&t);
-  *state = &t;
-  return 0;
-}
-
-static int close_env(void **state) {
-  test_env_close(*state);
-  return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_env, close_env)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_env_setup, test_env_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
