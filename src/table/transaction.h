@@ -8,14 +8,6 @@
 #include "base/arena.h"
 #include "table/commit.h"
 
-/** Changes of one metadata map. */
-typedef struct metadata_update {
-  bool is_present;
-  bool replace; /* the map is emptied first */
-  const metadata_change *changes;
-  size_t count;
-} metadata_update;
-
 /** A transaction. Members that its kind does not have are empty. Lives in the arena it was read
  * into. */
 typedef struct transaction {
