@@ -36,5 +36,7 @@
 #define LIMIT_BATCH_ROWS 1048576
 /** Attempts of one commit. */
 #define LIMIT_COMMIT_ATTEMPTS 20
+/** Times that an operation is computed again after a conflict. */
+#define LIMIT_RECOMPUTATIONS 10
 
 #endif

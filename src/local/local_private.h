@@ -64,6 +64,16 @@ void local_table_move(local_table *t, table_snapshot *snapshot, bool checked_out
 /** The same after a write, unless the handle stands at a later version already (another thread
  * wrote meanwhile) or was checked out at an old one; takes the snapshot over. */
 void local_table_advance(local_table *t, table_snapshot *snapshot);
+/**
+ * The version that a write starts from: the latest one.
+ *
+ * @param operation  what is refused on a view: "add to", "delete from", "add columns to", ...
+ * @param flags      GLV_WRITE_VIEW = a view may be written, too.
+ * @param ret        one reference. Errors: GLV_E_BAD_STATE when the handle stands at an old
+ * version; GLV_E_UNSUPPORTED for a view; those of table_open_version.
+ */
+glv_status local_latest_for_write(local_table *t, const char *operation, uint32_t flags,
+                                  table_snapshot **ret, glv_error *err);
 /** Find and open a table. Errors: as glv_table_open. */
 glv_status local_table_find(local_conn *conn, glv_id id, uint64_t version, arena *a,
                             catalog_table *ret_at, table_snapshot **ret, glv_error *err);

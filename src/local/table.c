@@ -377,9 +377,8 @@ glv_status local_table_take(glv_table *table, const uint64_t *rows, size_t count
 
 /* ---- writing ---- */
 
-/* The latest version, unless the handle stands at an old one. */
-static glv_status latest_for_write(local_table *t, const char *operation, uint32_t flags,
-                                   table_snapshot **ret, glv_error *err) {
+glv_status local_latest_for_write(local_table *t, const char *operation, uint32_t flags,
+                                  table_snapshot **ret, glv_error *err) {
   mutex_lock(&t->lock);
   const bool checked_out = t->checked_out;
   CLEANUP(table_cleanup) table_snapshot *snapshot = table_ref(t->snapshot);
@@ -405,7 +404,7 @@ glv_status local_table_write(glv_table *table, batch_reader *data, bool overwrit
   TRY(json_reader(table->handle.env, JSON_STORE, data, err));
   CLEANUP(table_cleanup) table_snapshot *latest = NULL;
   const glv_status status =
-      latest_for_write(t, overwrite ? "overwrite" : "add to", options->flags, &latest, err);
+      local_latest_for_write(t, overwrite ? "overwrite" : "add to", options->flags, &latest, err);
   if (status != GLV_OK) {
     batch_reader_dispose(data);
     return status;
