@@ -25,8 +25,10 @@ static glv_status malformed(const importer *in, const char *what) {
 static glv_status no_memory(const importer *in) { return error_nomem(in->err, sizeof(type)); }
 
 static glv_status unsupported(const importer *in, const char *name) {
-  return FAIL(in->err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which is not supported",
-              in->column, name);
+  return FAIL(
+      in->err, GLV_E_UNSUPPORTED,
+      "column '%s' has type %s, which is not supported; cast it to another type or leave it out",
+      in->column, name);
 }
 
 typedef struct format_kind {

@@ -57,8 +57,10 @@ static glv_status corrupt(const walk *w, const char *what) {
 }
 
 static glv_status unsupported(const walk *w, const char *name) {
-  return FAIL(w->err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which is not supported",
-              w->column, name);
+  return FAIL(
+      w->err, GLV_E_UNSUPPORTED,
+      "column '%s' has type %s, which is not supported; cast it to another type or leave it out",
+      w->column, name);
 }
 
 static glv_status no_memory(const walk *w) { return error_nomem(w->err, sizeof(type)); }

@@ -422,8 +422,9 @@ static glv_status count_dictionaries(writer *w, const field *f, const char *colu
     w->dictionary_count++;
     if (f->type->children[0].type->child_count != 0) {
       return FAIL(w->err, GLV_E_UNSUPPORTED,
-                  "column '%s' of type %s: dictionaries of nested values cannot be written", column,
-                  TYPE_TEXT(f->type));
+                  "column '%s' of type %s: dictionaries of nested values cannot be written; cast "
+                  "it to the type of the values",
+                  column, TYPE_TEXT(f->type));
     }
     return GLV_OK;
   }

@@ -14,7 +14,6 @@ static glv_status bind_later(function_binding *b, glv_error *err) {
   { .name = (name_), .bind = bind_later }
 
 const function functions_later[] = {
-    LATER("list_min"),
     LATER("union_tag"),
     LATER("union_extract"),
     LATER("arrow_field"),

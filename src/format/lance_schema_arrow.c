@@ -87,8 +87,10 @@ static glv_status new_field(arena *a, const char *column, const field *from, int
     TRY(logical_type_print(a, from, &text, err));
   }
   if (text == NULL || *next_id == INT32_MAX) {
-    return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which Lance cannot store", column,
-                TYPE_TEXT(from->type));
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "column '%s' has type %s, which Lance cannot store; cast it to another type or "
+                "leave it out",
+                column, TYPE_TEXT(from->type));
   }
   if (!field_copy(a, from, &to->arrow)) {
     return error_nomem(err, sizeof *to);
@@ -179,8 +181,10 @@ glv_status lance_schema_to_arrow(glv_env *env, const lance_schema *s, schema **r
   for (size_t i = 0; status == GLV_OK && i < s->field_count; i++) {
     fields[i] = s->fields[i].arrow;
     if (!s->fields[i].is_supported) {
-      status = FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which is not supported",
-                    fields[i].name, s->fields[i].logical_type);
+      status =
+          FAIL(err, GLV_E_UNSUPPORTED,
+               "column '%s' has type %s, which this release does not read; choose other columns",
+               fields[i].name, s->fields[i].logical_type);
     }
   }
   if (status == GLV_OK) {

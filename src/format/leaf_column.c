@@ -18,8 +18,10 @@ struct collecting {
 };
 
 static glv_status refuse(const lance_field *f, glv_error *err) {
-  return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which Lance cannot store",
-              f->arrow.name, f->arrow.type != NULL ? TYPE_TEXT(f->arrow.type) : f->logical_type);
+  return FAIL(
+      err, GLV_E_UNSUPPORTED,
+      "column '%s' has type %s, which Lance cannot store; cast it to another type or leave it out",
+      f->arrow.name, f->arrow.type != NULL ? TYPE_TEXT(f->arrow.type) : f->logical_type);
 }
 
 /* What the reference says about types that only later versions have. */

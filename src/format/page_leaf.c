@@ -12,8 +12,10 @@
 #include "format/page_leaf_private.h"
 
 static glv_status refuse(const field *f, glv_error *err) {
-  return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which Lance cannot store", f->name,
-              TYPE_TEXT(f->type));
+  return FAIL(
+      err, GLV_E_UNSUPPORTED,
+      "column '%s' has type %s, which Lance cannot store; cast it to another type or leave it out",
+      f->name, TYPE_TEXT(f->type));
 }
 
 /* Word size of bit packing for integers and what is stored as integers. */
@@ -55,8 +57,11 @@ static bool is_physical_hint(str key, str value) {
 static glv_status check_metadata(const field *f, glv_error *err) {
   for (size_t i = 0; i < f->metadata.count; i++) {
     if (is_physical_hint(f->metadata.pairs[i].key, f->metadata.pairs[i].value)) {
-      return FAIL(err, GLV_E_UNSUPPORTED,
-                  "column '%s' is a blob column, which cannot be written yet", f->name);
+      return FAIL(
+          err, GLV_E_UNSUPPORTED,
+          "column '%s' is a blob column, which this release does not write; append with pylance, "
+          "or store the bytes in a large_binary column without the metadata of blobs",
+          f->name);
     }
   }
   return GLV_OK;
@@ -119,7 +124,8 @@ static glv_status init_packed(const field *f, page_leaf *ret, glv_error *err) {
     const bool is_text = type_offset_width(child->type->kind) != 0 && child->type->child_count == 0;
     if ((width == 0 && !is_text) || !size_add(ret->width, width, &ret->width)) {
       return FAIL(err, GLV_E_UNSUPPORTED,
-                  "column '%s': field '%s' has type %s, which cannot be part of a packed struct",
+                  "column '%s': field '%s' has type %s, which cannot be part of a packed struct; "
+                  "leave out the metadata 'packed'",
                   f->name, child->name, TYPE_TEXT(child->type));
     }
     if (is_text || child->type->kind == TYPE_FIXED_SIZE_LIST) {

@@ -10,8 +10,10 @@
 #define ROW_BYTES ((size_t)1 << 28)
 
 static glv_status refuse(const field *f, glv_error *err) {
-  return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has type %s, which cannot be read yet", f->name,
-              TYPE_TEXT(f->type));
+  return FAIL(err, GLV_E_UNSUPPORTED,
+              "column '%s' has type %s, which this release does not read; choose other columns, or "
+              "store it as another type",
+              f->name, TYPE_TEXT(f->type));
 }
 
 static bool leaf_kind(const type *t, shape *s) {
@@ -40,7 +42,10 @@ static bool leaf_kind(const type *t, shape *s) {
 
 glv_status shape_of(const field *f, shape *ret, glv_error *err) {
   if (f->type == NULL) {
-    return FAIL(err, GLV_E_UNSUPPORTED, "column '%s' has a type that cannot be read yet", f->name);
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "column '%s' has a type that this release does not read; choose other columns, or "
+                "store it as another type",
+                f->name);
   }
   shape s = {.row_leaves = 1};
   const type *t = f->type;

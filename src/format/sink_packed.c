@@ -14,8 +14,10 @@ glv_status sink_init_parts(sink *s, glv_error *err) {
     const field *f = &t->children[i];
     if (f->type->kind == TYPE_STRUCT || f->type->kind == TYPE_NULL ||
         f->type->kind == TYPE_DICTIONARY) {
-      return FAIL(err, GLV_E_UNSUPPORTED, "column '%s': fields of type %s in packed structs",
-                  s->f->name, TYPE_TEXT(f->type));
+      return FAIL(
+          err, GLV_E_UNSUPPORTED,
+          "column '%s': fields of type %s in packed structs are not read; choose other columns",
+          s->f->name, TYPE_TEXT(f->type));
     }
     TRY(sink_init(&s->parts[i], s->env, f, s->length, err));
     s->part_count++;

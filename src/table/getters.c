@@ -24,7 +24,8 @@ glv_status table_check_supported(const table_snapshot *t, glv_error *err) {
     const lance_field *f = &t->lance->fields[i];
     if (!f->is_supported) {
       return FAIL(err, GLV_E_UNSUPPORTED,
-                  "table '%s': column '%s' has type '%s', which this release does not read",
+                  "table '%s': column '%s' has type '%s', which this release does not read; choose "
+                  "other columns",
                   t->home->name, f->arrow.name, f->logical_type);
     }
   }

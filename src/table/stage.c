@@ -24,7 +24,8 @@ static glv_status match_columns(const table_home *h, const lance_schema *s, cons
     const field *to = &s->fields[i].arrow;
     if (!s->fields[i].is_supported) {
       return FAIL(err, GLV_E_UNSUPPORTED,
-                  "table '%s': column '%s' has type '%s', which this release does not write",
+                  "table '%s': column '%s' has type '%s', which this release does not write; "
+                  "append with pylance",
                   h->name, to->name, s->fields[i].logical_type);
     }
     positions[i] = schema_find(in, str_of(to->name));

@@ -22,7 +22,7 @@ static glv_status check_name(const table_snapshot *t, str name, bool is_quoted, 
     const lance_field *f = &stored->fields[i];
     if (!f->is_supported && names_column(name, is_quoted, f->arrow.name)) {
       return FAIL(err, GLV_E_UNSUPPORTED,
-                  "column '%s' of '%s' has type %s, which this release does not read",
+                  "column '%s' of '%s' has type %s, which this release does not read; leave it out",
                   f->arrow.name, table_name(t), f->logical_type);
     }
   }

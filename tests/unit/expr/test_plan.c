@@ -297,6 +297,9 @@ static void test_reserved_functions(void **state) {
   assert_non_null(strstr(err.message,
                          "function 'array_transform' is not supported; compute it before the "
                          "data is written, or leave it out"));
+  /* The reference does not know this one either. */
+  assert_int_equal(sql_plan(f, "list_min(s)", 0, &e, &err), GLV_E_SQL_PLAN);
+  assert_non_null(strstr(err.message, "Invalid function 'list_min'"));
 }
 
 static void test_nesting_is_limited(void **state) {

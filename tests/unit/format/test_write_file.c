@@ -436,7 +436,8 @@ static void refused_types(void **state) {
   f.metadata = (metadata){&blob, 1};
   const array none = {.type = f.type};
   expect(write_one(&f, &none, NULL, &err), &err, GLV_E_UNSUPPORTED,
-         "column 'c' is a blob column, which cannot be written yet");
+         "column 'c' is a blob column, which this release does not write; append with pylance, or "
+         "store the bytes in a large_binary column without the metadata of blobs");
   const file_writer_options wrong = {.summary_leaf = 0};
   assert_int_equal(write_one(&item, &none, &wrong, &err), GLV_E_INVALID_INPUT);
   assert_false(exists("bad.lance"));
