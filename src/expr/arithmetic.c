@@ -1,126 +1,15 @@
 /*
- * Arithmetic and bit operations on integers and floats (sql-expressions 10.2, 10.3).
+ * Arithmetic and bit operations that look at every row, and negation (sql-expressions 10.2, 10.3).
+ * What cannot fail is done by fused.c.
  *
- * Sums, differences and products wrap; they are computed for null rows too, whose values nobody
- * reads. Division looks at every row: a zero divisor or an overflow is an error only where both
- * sides are valid. A result is written over the memory of the left operand when nobody else has it.
+ * Division looks at every row: a zero divisor or an overflow is an error only where both sides are
+ * valid.
  */
 #include <inttypes.h>
-#include <math.h>
 
-#include "base/cpu.h"
-#include "base/divider.h"
-#include "base/half.h"
 #include "expr/eval_private.h"
 #include "expr/interval.h"
-
-/* The three shapes of a loop: rows with rows, rows with one value, one value with rows. */
-#define SHAPES(ctype, EXPR)                                                                        \
-  do {                                                                                             \
-    const ctype *lv = l;                                                                           \
-    const ctype *rv = r;                                                                           \
-    ctype *out = to;                                                                               \
-    if (shape == SHAPE_ROWS) {                                                                     \
-      for (size_t i = 0; i < rows; i++) {                                                          \
-        const ctype a = lv[i];                                                                     \
-        const ctype b = rv[i];                                                                     \
-        out[i] = EXPR;                                                                             \
-      }                                                                                            \
-    } else if (shape == SHAPE_RIGHT_ONE) {                                                         \
-      const ctype b = rv[0];                                                                       \
-      for (size_t i = 0; i < rows; i++) {                                                          \
-        const ctype a = lv[i];                                                                     \
-        out[i] = EXPR;                                                                             \
-      }                                                                                            \
-    } else {                                                                                       \
-      const ctype a = lv[0];                                                                       \
-      for (size_t i = 0; i < rows; i++) {                                                          \
-        const ctype b = rv[i];                                                                     \
-        out[i] = EXPR;                                                                             \
-      }                                                                                            \
-    }                                                                                              \
-  } while (0)
-
-enum shape { SHAPE_ROWS, SHAPE_RIGHT_ONE, SHAPE_LEFT_ONE };
-
-static enum shape shape_of(const operand *l, const operand *r) {
-  if (r->is_scalar) {
-    return SHAPE_RIGHT_ONE;
-  }
-  return l->is_scalar ? SHAPE_LEFT_ONE : SHAPE_ROWS;
-}
-
-/* Products of narrow types must not overflow int: widen to 32 bits first. */
-#define WRAPPING(name, ctype, wide)                                                                \
-  CPU_CLONES static void name(enum arithmetic_op op, enum shape shape, const void *l,              \
-                              const void *r, size_t rows, void *to) {                              \
-    switch (op) {                                                                                  \
-    case ARITHMETIC_ADD:                                                                           \
-      SHAPES(ctype, (ctype)((wide)a + (wide)b));                                                   \
-      return;                                                                                      \
-    case ARITHMETIC_SUB:                                                                           \
-      SHAPES(ctype, (ctype)((wide)a - (wide)b));                                                   \
-      return;                                                                                      \
-    case ARITHMETIC_MUL:                                                                           \
-      SHAPES(ctype, (ctype)((wide)a * (wide)b));                                                   \
-      return;                                                                                      \
-    case ARITHMETIC_DIV:                                                                           \
-    case ARITHMETIC_MOD:                                                                           \
-      return;                                                                                      \
-    }                                                                                              \
-  }
-
-WRAPPING(wrap8, uint8_t, uint32_t)
-WRAPPING(wrap16, uint16_t, uint32_t)
-WRAPPING(wrap32, uint32_t, uint32_t)
-WRAPPING(wrap64, uint64_t, uint64_t)
-
-/* Of 16 bits: computed in 32, then rounded. */
-static void float16(enum arithmetic_op op, enum shape shape, const void *l, const void *r,
-                    size_t rows, void *to) {
-  switch (op) {
-  case ARITHMETIC_ADD:
-    SHAPES(uint16_t, half_from_float(half_to_float(a) + half_to_float(b)));
-    return;
-  case ARITHMETIC_SUB:
-    SHAPES(uint16_t, half_from_float(half_to_float(a) - half_to_float(b)));
-    return;
-  case ARITHMETIC_MUL:
-    SHAPES(uint16_t, half_from_float(half_to_float(a) * half_to_float(b)));
-    return;
-  case ARITHMETIC_DIV:
-    SHAPES(uint16_t, half_from_float(half_to_float(a) / half_to_float(b)));
-    return;
-  case ARITHMETIC_MOD:
-    SHAPES(uint16_t, half_from_float(fmodf(half_to_float(a), half_to_float(b))));
-    return;
-  }
-}
-
-#define FLOATS(name, ctype, modulo)                                                                \
-  CPU_CLONES static void name(enum arithmetic_op op, enum shape shape, const void *l,              \
-                              const void *r, size_t rows, void *to) {                              \
-    switch (op) {                                                                                  \
-    case ARITHMETIC_ADD:                                                                           \
-      SHAPES(ctype, a + b);                                                                        \
-      return;                                                                                      \
-    case ARITHMETIC_SUB:                                                                           \
-      SHAPES(ctype, a - b);                                                                        \
-      return;                                                                                      \
-    case ARITHMETIC_MUL:                                                                           \
-      SHAPES(ctype, a *b);                                                                         \
-      return;                                                                                      \
-    case ARITHMETIC_DIV:                                                                           \
-      SHAPES(ctype, a / b);                                                                        \
-      return;                                                                                      \
-    case ARITHMETIC_MOD:                                                                           \
-      SHAPES(ctype, modulo(a, b));                                                                 \
-      return;                                                                                      \
-    }                                                                                              \
-  }
-
-FLOATS(float32, float, fmodf)
-FLOATS(float64, double, fmod)
+#include "expr/number_kernel.h"
 
 /* Values of one row of an integer operand, widened. */
 static int64_t signed_at(const operand *o, size_t i) {
@@ -191,9 +80,9 @@ static glv_status divide_signed(bool modulo, int64_t a, int64_t b, size_t width,
   return GLV_OK;
 }
 
-/* Row by row, for divisors that may fail. */
-static glv_status divide_checked(const operand *l, const operand *r, bool modulo, size_t rows,
-                                 array *a, void *to, glv_error *err) {
+/* Row by row. */
+static glv_status divide(const operand *l, const operand *r, bool modulo, size_t rows, array *a,
+                         void *to, glv_error *err) {
   const size_t width = type_width(a->type);
   const bool is_signed = type_is_signed(a->type->kind);
   for (size_t i = 0; i < rows; i++) {
@@ -217,135 +106,19 @@ static glv_status divide_checked(const operand *l, const operand *r, bool modulo
   return GLV_OK;
 }
 
-/* By one positive divisor: multiplications, see divider.h. */
-#define DIVIDING(name, ctype, wide, function)                                                      \
-  static void name(bool modulo, const ctype *in, const divider *d, size_t rows, ctype *out) {      \
-    const wide by = (wide)d->divisor;                                                              \
-    if (modulo) {                                                                                  \
-      for (size_t i = 0; i < rows; i++) {                                                          \
-        out[i] = (ctype)(in[i] - function(d, in[i]) * by);                                         \
-      }                                                                                            \
-    } else {                                                                                       \
-      for (size_t i = 0; i < rows; i++) {                                                          \
-        out[i] = (ctype)function(d, in[i]);                                                        \
-      }                                                                                            \
-    }                                                                                              \
-  }
-
-DIVIDING(divide_i8, int8_t, int64_t, divider_divide_signed)
-DIVIDING(divide_i16, int16_t, int64_t, divider_divide_signed)
-DIVIDING(divide_i32, int32_t, int64_t, divider_divide_signed)
-DIVIDING(divide_i64, int64_t, int64_t, divider_divide_signed)
-DIVIDING(divide_u8, uint8_t, uint64_t, divider_divide)
-DIVIDING(divide_u16, uint16_t, uint64_t, divider_divide)
-DIVIDING(divide_u32, uint32_t, uint64_t, divider_divide)
-DIVIDING(divide_u64, uint64_t, uint64_t, divider_divide)
-
-static void divide_by_one(type_kind kind, bool modulo, const void *l, uint64_t by, size_t rows,
-                          void *to) {
-  const divider d = divider_of(by);
-  switch (kind) {
-  case TYPE_INT8:
-    divide_i8(modulo, l, &d, rows, to);
-    break;
-  case TYPE_INT16:
-    divide_i16(modulo, l, &d, rows, to);
-    break;
-  case TYPE_INT32:
-    divide_i32(modulo, l, &d, rows, to);
-    break;
-  case TYPE_INT64:
-    divide_i64(modulo, l, &d, rows, to);
-    break;
-  case TYPE_UINT8:
-    divide_u8(modulo, l, &d, rows, to);
-    break;
-  case TYPE_UINT16:
-    divide_u16(modulo, l, &d, rows, to);
-    break;
-  case TYPE_UINT32:
-    divide_u32(modulo, l, &d, rows, to);
-    break;
-  default:
-    divide_u64(modulo, l, &d, rows, to);
-    break;
-  }
-}
-
-static glv_status divide(const operand *l, const operand *r, bool modulo, size_t rows, array *a,
-                         void *to, glv_error *err) {
-  if (r->is_scalar && !l->is_scalar) {
-    const bool is_signed = type_is_signed(a->type->kind);
-    if (is_signed ? signed_at(r, 0) > 0 : unsigned_at(r, 0) > 0) { /* nothing can fail */
-      const uint64_t by = is_signed ? (uint64_t)signed_at(r, 0) : unsigned_at(r, 0);
-      divide_by_one(a->type->kind, modulo, l->a.values, by, rows, to);
-      return GLV_OK;
-    }
-  }
-  return divide_checked(l, r, modulo, rows, a, to, err);
-}
-
-/* The array for a result: the memory of `left` when it is nobody else's, else new. */
-static glv_status begin_result(const eval *v, const type *t, operand *left, const operand *right,
-                               size_t rows, array *ret, void **ret_values, glv_error *err) {
-  buffer *own = left->a.owners[1];
-  const bool reusable = !left->is_scalar && own != NULL && own->release == NULL &&
-                        atomic_load(&own->refs) == 1 && left->a.values == own->data &&
-                        type_width(left->a.type) == type_width(t) && left->a.length == rows;
-  if (reusable) {
-    *ret = (array){.type = t, .length = rows, .values = own->data};
-    ret->owners[1] = buffer_ref(own);
-    *ret_values = own->data;
-  } else {
-    TRY(array_new_fixed(v->env, t, rows, ret, ret_values, err));
-  }
-  return eval_validity(v->env, left, right, rows, ret, err);
-}
-
-static void run_wrapping(enum arithmetic_op op, enum shape shape, size_t width, const void *l,
-                         const void *r, size_t rows, void *to) {
-  switch (width) {
-  case 1:
-    wrap8(op, shape, l, r, rows, to);
-    break;
-  case 2:
-    wrap16(op, shape, l, r, rows, to);
-    break;
-  case 4:
-    wrap32(op, shape, l, r, rows, to);
-    break;
-  default:
-    wrap64(op, shape, l, r, rows, to);
-    break;
-  }
-}
-
-glv_status eval_arithmetic(const eval *v, const node *n, operand *left, const operand *right,
-                           operand *ret, glv_error *err) {
+glv_status eval_division(const eval *v, const node *n, const operand *left, const operand *right,
+                         operand *ret, glv_error *err) {
   CLEANUP(operand_dispose) operand o = {0};
   void *to = NULL;
   const size_t rows = eval_rows(v, left, right, &o.is_scalar);
-  const enum arithmetic_op op = (enum arithmetic_op)n->op;
   if ((left->is_scalar && !array_is_valid(&left->a, 0)) ||
       (right->is_scalar && !array_is_valid(&right->a, 0))) {
     ret->is_scalar = true;
     return array_new_null(v->env, n->type, 1, &ret->a, err);
   }
-  TRY(begin_result(v, n->type, left, right, rows, &o.a, &to, err));
-  const enum shape shape = shape_of(left, right);
-  const void *l = left->a.values;
-  const void *r = right->a.values;
-  if (n->type->kind == TYPE_FLOAT64) {
-    float64(op, shape, l, r, rows, to);
-  } else if (n->type->kind == TYPE_FLOAT32) {
-    float32(op, shape, l, r, rows, to);
-  } else if (n->type->kind == TYPE_FLOAT16) {
-    float16(op, shape, l, r, rows, to);
-  } else if (op == ARITHMETIC_DIV || op == ARITHMETIC_MOD) {
-    TRY(divide(left, right, op == ARITHMETIC_MOD, rows, &o.a, to, err));
-  } else {
-    run_wrapping(op, shape, type_width(n->type), l, r, rows, to);
-  }
+  TRY(array_new_fixed(v->env, n->type, rows, &o.a, &to, err));
+  TRY(eval_validity(v->env, left, right, rows, &o.a, err));
+  TRY(divide(left, right, n->op == ARITHMETIC_MOD, rows, &o.a, to, err));
   *ret = operand_move(&o);
   return GLV_OK;
 }
@@ -372,7 +145,7 @@ static void negate(const array *x, size_t rows, void *to) {
     }
   } else {
     const uint64_t zero = 0;
-    run_wrapping(ARITHMETIC_SUB, SHAPE_LEFT_ONE, type_width(x->type), &zero, x->values, rows, to);
+    number_arithmetic(x->type->kind, ARITHMETIC_SUB, SHAPE_LEFT_ONE, &zero, x->values, rows, to);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "base/cpu.h"
 #include "base/half.h"
 #include "expr/cast_private.h"
+#include "expr/number_kernel.h"
 
 enum { RUN = 512 };
 
@@ -189,23 +190,6 @@ static void narrow(const wide_run *r, type_kind kind, void *values, size_t first
   }
 }
 
-#define DIRECT(from_, to_, from_type, to_type)                                                     \
-  if (from == (from_) && to == (to_)) {                                                            \
-    for (size_t i = 0; i < a->length; i++) {                                                       \
-      ((to_type *)values)[i] = (to_type)((const from_type *)a->values)[i];                         \
-    }                                                                                              \
-    return true;                                                                                   \
-  }
-
-/* The pairs that arithmetic makes of columns of different widths. */
-CPU_CLONES static bool cast_direct(const array *a, type_kind from, type_kind to, void *values) {
-  DIRECT(TYPE_INT32, TYPE_INT64, int32_t, int64_t)
-  DIRECT(TYPE_INT32, TYPE_FLOAT64, int32_t, double)
-  DIRECT(TYPE_INT64, TYPE_FLOAT64, int64_t, double)
-  DIRECT(TYPE_FLOAT32, TYPE_FLOAT64, float, double)
-  return false;
-}
-
 glv_status cast_numbers_as(const cast_job *job, type_kind from, type_kind to, array *ret,
                            glv_error *err) {
   CLEANUP(array_unref) array a = {0};
@@ -213,7 +197,11 @@ glv_status cast_numbers_as(const cast_job *job, type_kind from, type_kind to, ar
   TRY(cast_begin(job, &a, &values, err));
   const bool checked = type_is_integer(to);
   const limits l = limits_of(to);
-  const size_t length = cast_direct(job->from, from, to, values) ? 0 : a.length;
+  size_t length = a.length;
+  if (number_widens(from, to)) {
+    number_widen(from, to, job->from->values, length, values);
+    length = 0;
+  }
   for (size_t first = 0; first < length; first += RUN) {
     wide_run r;
     const size_t count = size_min(RUN, length - first);

@@ -82,7 +82,7 @@ static glv_status eval_field(const eval *v, const node *n, const operand *x, ope
 }
 
 /* By what the operands are: a difference of dates is an integer. */
-static glv_status eval_sum(const eval *v, const node *n, operand *left, const operand *right,
+static glv_status eval_sum(const eval *v, const node *n, const operand *left, const operand *right,
                            operand *ret, glv_error *err) {
   if (type_is_decimal(n->type->kind)) {
     return eval_decimal(v, n, left, right, ret, err);
@@ -90,11 +90,11 @@ static glv_status eval_sum(const eval *v, const node *n, operand *left, const op
   if (type_is_temporal(n->type->kind) || type_is_temporal(n->child[0]->type->kind)) {
     return eval_temporal(v, n, left, right, ret, err);
   }
-  return eval_arithmetic(v, n, left, right, ret, err);
+  return eval_division(v, n, left, right, ret, err);
 }
 
 /* l op r of the same types, or what the planner made of times. */
-static glv_status eval_pair(const eval *v, const node *n, operand *left, operand *ret,
+static glv_status eval_pair(const eval *v, const node *n, const operand *left, operand *ret,
                             glv_error *err) {
   CLEANUP(operand_dispose) operand right = {0};
   TRY(eval_node(v, n->child[1], &right, err));
@@ -114,8 +114,8 @@ static glv_status eval_pair(const eval *v, const node *n, operand *left, operand
   }
 }
 
-/* One step up a chain: a node whose left operand has a value, which it may write over. */
-static glv_status eval_step(const eval *v, const node *n, operand *left, operand *ret,
+/* One step up a chain: a node whose left operand has a value. */
+static glv_status eval_step(const eval *v, const node *n, const operand *left, operand *ret,
                             glv_error *err) {
   switch (n->kind) {
   case NODE_FIELD:
@@ -159,15 +159,13 @@ static glv_status eval_first(const eval *v, const node *n, operand *ret, glv_err
   }
 }
 
-static bool is_kept(const eval *v, const node *n) { return v->memo != NULL && n->memo != 0; }
-
 /* The left-most node of a chain, or one before it that is kept. */
 static const node *chain_start(const eval *v, const node *n, size_t *ret_steps) {
   *ret_steps = 0;
   do {
     n = n->child[0];
     ++*ret_steps;
-  } while (n->spine != 0 && !is_kept(v, n));
+  } while (n->spine != 0 && !eval_is_kept(v, n));
   return n;
 }
 
@@ -183,12 +181,18 @@ static glv_status eval_chain(const eval *v, const node *n, operand *ret, glv_err
     n = n->child[0];
   }
   CLEANUP(operand_dispose) operand left = {0};
-  TRY(is_kept(v, first) ? eval_node(v, first, &left, err) : eval_first(v, first, &left, err));
-  for (size_t i = 0; i < count; i++) {
+  TRY(eval_is_kept(v, first) ? eval_node(v, first, &left, err) : eval_first(v, first, &left, err));
+  for (size_t i = 0; i < count;) {
     operand next = {0};
-    TRY(eval_step(v, steps[i], &left, &next, err));
+    size_t fused = 0;
+    while (i + fused < count && fused_takes(steps[i + fused])) {
+      fused++;
+    }
+    TRY(fused > 0 ? eval_fused(v, steps + i, fused, &left, &next, err)
+                  : eval_step(v, steps[i], &left, &next, err));
     operand_dispose(&left);
     left = next;
+    i += fused > 0 ? fused : 1;
   }
   *ret = operand_move(&left);
   return GLV_OK;
@@ -203,7 +207,7 @@ glv_status eval_node(const eval *v, const node *n, operand *ret, glv_error *err)
     ret->is_scalar = false;
     return array_new_null(v->env, n->type, 0, &ret->a, err);
   }
-  if (!is_kept(v, n)) {
+  if (!eval_is_kept(v, n)) {
     return eval_new(v, n, ret, err);
   }
   operand *kept = &v->memo[n->memo - 1];

@@ -33,6 +33,10 @@ static inline operand operand_move(operand *from) {
 glv_status eval_memo_init(eval *v, glv_error *err);
 void eval_memo_dispose(eval *v); /* usable with CLEANUP */
 glv_status eval_node(const eval *v, const node *n, operand *ret, glv_error *err);
+/** Whether the value of n is in the memo, or will be. */
+static inline bool eval_is_kept(const eval *v, const node *n) {
+  return v->memo != NULL && n->memo != 0;
+}
 /** As eval_node, for the rows at `count` positions of v's selection, ascending. */
 glv_status eval_at(const eval *v, const node *n, const uint32_t *positions, size_t count,
                    operand *ret, glv_error *err);
@@ -54,9 +58,18 @@ glv_status eval_junction(const eval *v, const node *n, operand *ret, glv_error *
 /* eval_case.c */
 glv_status eval_case(const eval *v, const node *n, operand *ret, glv_error *err);
 glv_status eval_coalesce(const eval *v, const node *n, operand *ret, glv_error *err);
+/* fused.c */
+/** Whether a node can be computed together with those below and above it: arithmetic on numbers or
+ * a cast that cannot fail. */
+bool fused_takes(const node *n);
+/** `count` >= 1 nodes of a chain, from the lowest, that fused_takes; left: the value below them,
+ * which becomes empty. */
+glv_status eval_fused(const eval *v, const node *const *steps, size_t count, operand *left,
+                      operand *ret, glv_error *err);
 /* arithmetic.c */
-glv_status eval_arithmetic(const eval *v, const node *n, operand *left, const operand *right,
-                           operand *ret, glv_error *err);
+/** Division or remainder of integers. */
+glv_status eval_division(const eval *v, const node *n, const operand *left, const operand *right,
+                         operand *ret, glv_error *err);
 glv_status eval_negate(const eval *v, const node *n, const operand *x, operand *ret,
                        glv_error *err);
 glv_status eval_bitwise(const eval *v, const node *n, const operand *left, const operand *right,
