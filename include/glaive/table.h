@@ -38,8 +38,11 @@ typedef struct glv_table_options {
 /** Options of glv_table_open and glv_table_checkout. */
 typedef struct glv_open_options {
   uint32_t struct_size;
-  uint32_t flags;   /**< 0 */
-  uint64_t version; /**< 0 = latest */
+  uint32_t flags;     /**< 0 */
+  uint64_t version;   /**< 0 = latest */
+  const char *tag;    /**< NULL, or the tag whose version to open; excludes the other two */
+  const char *branch; /**< NULL = the main branch; others can be read, not written. Not for
+                         glv_table_checkout */
 } glv_open_options;
 
 /** Options of appends and overwrites. */
@@ -132,8 +135,9 @@ GLV_API GLV_CHECKED glv_status glv_table_create_empty(glv_conn *conn, glv_id id,
  * @param options NULL = the latest version.
  * @param ret     the table; the caller releases it with glv_table_free.
  * @param err     NULL, or filled on failure.
- * Errors: GLV_E_TABLE_NOT_FOUND, GLV_E_VERSION_NOT_FOUND, GLV_E_UNSUPPORTED (a feature that this
- * release does not understand, by name), GLV_E_CORRUPT. Thread class: T.
+ * Errors: GLV_E_TABLE_NOT_FOUND, GLV_E_VERSION_NOT_FOUND, GLV_E_TAG_NOT_FOUND,
+ * GLV_E_BRANCH_NOT_FOUND, GLV_E_UNSUPPORTED (a feature that this release does not understand, by
+ * name), GLV_E_CORRUPT. Thread class: T.
  */
 GLV_API GLV_CHECKED glv_status glv_table_open(glv_conn *conn, glv_id id,
                                               const glv_open_options *options, glv_table **ret,
@@ -211,11 +215,11 @@ GLV_API GLV_CHECKED glv_status glv_table_versions(glv_table *table, struct Arrow
                                                   glv_error *err);
 
 /**
- * Move the handle to another version. A handle at an old version refuses writes.
+ * Move the handle to another version, by number or tag. A handle at an old version refuses writes.
  *
  * @param table   the table.
  * @param options NULL = the latest version.
- * @param err     NULL, or filled on failure. Errors: GLV_E_VERSION_NOT_FOUND,
+ * @param err     NULL, or filled on failure. Errors: GLV_E_VERSION_NOT_FOUND, GLV_E_TAG_NOT_FOUND,
  * GLV_E_TABLE_NOT_FOUND. Thread class: T.
  */
 GLV_API GLV_CHECKED glv_status glv_table_checkout(glv_table *table, const glv_open_options *options,
@@ -338,6 +342,49 @@ GLV_API GLV_CHECKED glv_status glv_table_append(glv_table *table, struct ArrowAr
 GLV_API GLV_CHECKED glv_status glv_table_overwrite(glv_table *table, struct ArrowArrayStream *data,
                                                    const glv_write_options *options,
                                                    glv_write_result *ret, glv_error *err);
+
+/* ---- upkeep: tags, restore, compaction, cleanup ---- */
+
+/**
+ * List the tags of a table, by name.
+ *
+ * @param table the table.
+ * @param ret   a stream with the columns tag (utf8), version (uint64), branch (utf8, null = the
+ * main one), created_at and updated_at (timestamp[ns, UTC], null when unknown); released by the
+ * caller.
+ * @param err   NULL, or filled on failure. Errors: GLV_E_CORRUPT, GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_tags(glv_table *table, struct ArrowArrayStream *ret,
+                                              glv_error *err);
+
+/** glv_table_tag_set: a tag of that name is moved. */
+#define GLV_TAG_MOVE 1u
+
+/**
+ * Give a version a name. Cleanup keeps tagged versions. Makes no version.
+ *
+ * @param table   the table.
+ * @param tag     letters and digits of ASCII, `.`, `-`, `_`; no dot first, last or after another;
+ * not ending in `.lock`.
+ * @param version an existing version; 0 = the one the handle stands at.
+ * @param options NULL, or flags GLV_TAG_MOVE.
+ * @param err     NULL, or filled on failure. Errors: GLV_E_TAG_EXISTS, GLV_E_VERSION_NOT_FOUND,
+ * GLV_E_INVALID_INPUT, GLV_E_TABLE_NOT_FOUND, GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_tag_set(glv_table *table, const char *tag,
+                                                 uint64_t version, const glv_call_options *options,
+                                                 glv_error *err);
+
+/**
+ * Remove a tag; the version stays.
+ *
+ * @param table the table.
+ * @param tag   its name.
+ * @param err   NULL, or filled on failure. Errors: GLV_E_TAG_NOT_FOUND, GLV_E_TABLE_NOT_FOUND,
+ * GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_tag_drop(glv_table *table, const char *tag,
+                                                  glv_error *err);
 
 #ifdef __cplusplus
 }

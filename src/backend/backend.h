@@ -148,6 +148,12 @@ struct backend_ops {
                             const glv_write_options *options, glv_write_result *ret,
                             glv_error *err);
 
+  /* Upkeep. version 0 = that of the handle. */
+  glv_status (*table_tags)(glv_table *table, batch_reader *ret, glv_error *err);
+  glv_status (*table_tag_set)(glv_table *table, const char *tag, uint64_t version,
+                              const glv_call_options *options, glv_error *err);
+  glv_status (*table_tag_drop)(glv_table *table, const char *tag, glv_error *err);
+
   glv_status (*query)(glv_conn *conn, const char *sql, const glv_call_options *options,
                       batch_reader *ret, glv_error *err);
 

@@ -84,6 +84,7 @@ typedef struct cli {
 /** The commands of each file, ended by one without a name. */
 extern const command ns_commands[];
 extern const command table_commands[];
+extern const command upkeep_commands[];
 extern const command view_commands[];
 extern const command query_commands[];
 
@@ -107,6 +108,8 @@ int cli_exit_code(glv_status status);
 bool cli_connect(cli *c);
 /** A dotted name as a path. @return false after setting c->error. */
 bool cli_name(cli *c, const char *text, glv_id *ret);
+/** Connect and open a table at its latest version. @return NULL after setting c->error. */
+glv_table *cli_open_table(cli *c, const char *name, glv_id *ret_id);
 /** The dotted form of a path, in c->memory. */
 const char *cli_name_text(cli *c, glv_id id);
 /**

@@ -4,13 +4,32 @@
 
 #include "cli/cli.h"
 
-static glv_table *open_table(cli *c, glv_id *ret_id) {
+glv_table *cli_open_table(cli *c, const char *name, glv_id *ret_id) {
   glv_table *table = NULL;
-  if (!cli_name(c, c->arguments[0], ret_id) || !cli_connect(c) ||
+  if (!cli_name(c, name, ret_id) || !cli_connect(c) ||
       glv_table_open(c->conn, *ret_id, NULL, &table, &c->error) != GLV_OK) {
     return NULL;
   }
   return table;
+}
+
+/* The table at the version, tag or branch that the options name; *ret_code is the exit code when it
+ * is NULL. */
+static glv_table *open_table(cli *c, glv_id *ret_id, int *ret_code) {
+  glv_table *table = NULL;
+  glv_open_options options = GLV_OPTIONS(glv_open_options);
+  options.tag = cli_value(c, "tag");
+  options.branch = cli_value(c, "branch");
+  *ret_code = EXIT_USAGE;
+  if (cli_flag(c, "version") && !cli_number(c, "version", &options.version)) {
+    return NULL;
+  }
+  if (cli_name(c, c->arguments[0], ret_id) && cli_connect(c) &&
+      glv_table_open(c->conn, *ret_id, &options, &table, &c->error) == GLV_OK) {
+    return table;
+  }
+  *ret_code = cli_failed(c);
+  return NULL;
 }
 
 /* ---- import ---- */
@@ -131,9 +150,10 @@ static int export(cli *c) {
   if (cli_mixes_json(c, format, path)) {
     return cli_usage(c, "--json prints one JSON document; write the rows to a file");
   }
-  glv_table *table = open_table(c, &id);
+  int code;
+  glv_table *table = open_table(c, &id, &code);
   if (table == NULL) {
-    return cli_failed(c);
+    return code;
   }
   glv_scan_options options = GLV_OPTIONS(glv_scan_options);
   options.flags = cli_flag(c, "blobs") ? GLV_SCAN_BLOBS : 0;
@@ -157,16 +177,17 @@ static int list(cli *c) {
 static int describe(cli *c) {
   glv_id id;
   glv_buf text = {0};
-  glv_table *table = open_table(c, &id);
+  int code;
+  glv_table *table = open_table(c, &id, &code);
   if (table == NULL) {
-    return cli_failed(c);
+    return code;
   }
   const glv_status status = glv_table_describe(table, &text, &c->error);
   glv_table_free(table);
   if (status != GLV_OK) {
     return cli_failed(c);
   }
-  const int code = cli_print_object(c, &text, cli_name_text(c, id));
+  code = cli_print_object(c, &text, cli_name_text(c, id));
   glv_buf_dispose(&text);
   return code;
 }
@@ -181,9 +202,10 @@ static int head(cli *c) {
   if (cli_flag(c, "rows") && !cli_number(c, "rows", &options.limit)) {
     return EXIT_USAGE;
   }
-  glv_table *table = open_table(c, &id);
+  int code;
+  glv_table *table = open_table(c, &id, &code);
   if (table == NULL) {
-    return cli_failed(c);
+    return code;
   }
   const glv_status status = glv_table_scan(table, &options, &stream, &c->error);
   glv_table_free(table);
@@ -194,9 +216,10 @@ static int head(cli *c) {
 static int count(cli *c) {
   glv_id id;
   uint64_t rows = 0;
-  glv_table *table = open_table(c, &id);
+  int code;
+  glv_table *table = open_table(c, &id, &code);
   if (table == NULL) {
-    return cli_failed(c);
+    return code;
   }
   const glv_status status = glv_table_count(table, cli_value(c, "where"), NULL, &rows, &c->error);
   glv_table_free(table);
@@ -218,7 +241,7 @@ static int count(cli *c) {
 static int versions(cli *c) {
   glv_id id;
   struct ArrowArrayStream stream;
-  glv_table *table = open_table(c, &id);
+  glv_table *table = cli_open_table(c, c->arguments[0], &id);
   if (table == NULL) {
     return cli_failed(c);
   }
@@ -250,15 +273,22 @@ static const option_spec import_options[] = {
     {"storage-version", 0, OPTION_VALUE, "V", "of a new table's data files: 2.0, 2.1 or 2.2 (2.2)"},
     {"page-bytes", 0, OPTION_VALUE, "N", "close a page of a column at N raw bytes (8388608)"},
 };
+/* Which state of the table is read. */
+#define AT_OPTIONS                                                                                 \
+  {"version", 0, OPTION_VALUE, "N", "an older version"},                                           \
+      {"tag", 0, OPTION_VALUE, "TAG", "the version of that name"},                                 \
+      {"branch", 0, OPTION_VALUE, "B", "a branch instead of the main one"},
+
 static const option_spec export_options[] = {
-    {"format", 0, OPTION_VALUE, "F", "csv, jsonl or arrow; else by the file's name"},
+    AT_OPTIONS{"format", 0, OPTION_VALUE, "F", "csv, jsonl or arrow; else by the file's name"},
     {"blobs", 0, OPTION_FLAG, NULL, "the bytes of blob columns, not where they are"},
 };
+static const option_spec describe_options[] = {AT_OPTIONS};
 static const option_spec head_options[] = {
-    {"rows", 'n', OPTION_VALUE, "N", "how many rows (10)"},
+    AT_OPTIONS{"rows", 'n', OPTION_VALUE, "N", "how many rows (10)"},
 };
 static const option_spec count_options[] = {
-    {"where", 0, OPTION_VALUE, "E", "count only the rows for which this is true"},
+    AT_OPTIONS{"where", 0, OPTION_VALUE, "E", "count only the rows for which this is true"},
 };
 static const option_spec drop_options[] = {
     {"if-exists", 0, OPTION_FLAG, NULL, "a missing table is fine"},
@@ -268,13 +298,13 @@ const command table_commands[] = {
     {"table", "import", "NAME FILE|-", 2, 2, "Make a table from a file, or add to one.",
      import_options, 9, import},
     {"table", "export", "NAME FILE|-", 2, 2, "Write the rows of a table to a file.", export_options,
-     2, export},
+     5, export},
     {"table", "list", "[NS]", 0, 1, "List the tables of the root, or of a namespace.", NULL, 0,
      list},
-    {"table", "describe", "NAME", 1, 1, "Show columns, size and metadata of a table.", NULL, 0,
-     describe},
-    {"table", "head", "NAME", 1, 1, "Show the first rows of a table.", head_options, 1, head},
-    {"table", "count", "NAME", 1, 1, "Count the rows of a table.", count_options, 1, count},
+    {"table", "describe", "NAME", 1, 1, "Show columns, size and metadata of a table.",
+     describe_options, 3, describe},
+    {"table", "head", "NAME", 1, 1, "Show the first rows of a table.", head_options, 4, head},
+    {"table", "count", "NAME", 1, 1, "Count the rows of a table.", count_options, 4, count},
     {"table", "versions", "NAME", 1, 1, "List the versions of a table.", NULL, 0, versions},
     {"table", "drop", "NAME", 1, 1, "Drop a table.", drop_options, 1, drop},
     {0},

@@ -115,6 +115,23 @@ glv_status local_table_write(glv_table *table, batch_reader *data, bool overwrit
 glv_status local_query(glv_conn *conn, const char *sql, const glv_call_options *options,
                        batch_reader *ret, glv_error *err);
 
+/* ---- upkeep of tables ---- */
+
+/**
+ * Open what the options name: a version, a tag, a branch, or the latest version. Errors: as
+ * glv_table_open.
+ */
+glv_status local_table_open_at(local_conn *conn, glv_id id, const glv_open_options *options,
+                               arena *a, catalog_table *ret_at, table_snapshot **ret,
+                               glv_error *err);
+/** The same for another version of the table that t is. */
+glv_status local_table_open_other(const table_snapshot *t, const glv_open_options *options,
+                                  table_snapshot **ret, glv_error *err);
+glv_status local_table_tags(glv_table *table, batch_reader *ret, glv_error *err);
+glv_status local_table_tag_set(glv_table *table, const char *tag, uint64_t version,
+                               const glv_call_options *options, glv_error *err);
+glv_status local_table_tag_drop(glv_table *table, const char *tag, glv_error *err);
+
 /* ---- views ---- */
 
 /** A definition of the view module as the public struct; texts stay where they are, arrays go into

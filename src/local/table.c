@@ -8,6 +8,7 @@
 #include "local/json_columns.h"
 #include "local/local_private.h"
 #include "table/scan.h"
+#include "table/tags.h"
 #include "table/take.h"
 #include "table/write.h"
 #include "view/definition.h"
@@ -196,10 +197,10 @@ glv_status local_table_open(glv_conn *conn, glv_id id, const glv_open_options *o
   arena_init(&a, conn->handle.env);
   catalog_table at;
   table_snapshot *snapshot = NULL;
-  TRY(local_table_find(conn_of(conn), id, options->version, &a, &at, &snapshot, err));
+  TRY(local_table_open_at(conn_of(conn), id, options, &a, &at, &snapshot, err));
   local_table *t = NULL;
   TRY(local_table_new(conn_of(conn), id, &at, snapshot, &t, err));
-  t->checked_out = options->version != 0;
+  t->checked_out = options->version != 0 || options->tag != NULL;
   *ret = &t->base;
   return GLV_OK;
 }
@@ -270,8 +271,8 @@ glv_status local_table_checkout(glv_table *table, const glv_open_options *option
   local_table *t = table_of(table);
   CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(t);
   table_snapshot *other = NULL;
-  TRY(table_open_version(snapshot, options->version, &other, err));
-  local_table_move(t, other, options->version != 0);
+  TRY(local_table_open_other(snapshot, options, &other, err));
+  local_table_move(t, other, options->version != 0 || options->tag != NULL);
   return GLV_OK;
 }
 
@@ -383,6 +384,10 @@ glv_status local_latest_for_write(local_table *t, const char *operation, uint32_
   const bool checked_out = t->checked_out;
   CLEANUP(table_cleanup) table_snapshot *snapshot = table_ref(t->snapshot);
   mutex_unlock(&t->lock);
+  if (table_branch(snapshot) != NULL) {
+    return FAIL(err, GLV_E_UNSUPPORTED, "cannot %s branch '%s' of '%s': branches are only read",
+                operation, table_branch(snapshot), t->name);
+  }
   if (checked_out) {
     return FAIL(err, GLV_E_BAD_STATE,
                 "table '%s' is checked out at version %llu; check out the latest version to write",

@@ -1,0 +1,148 @@
+/* Upkeep of tables: opening by tag and branch, tags. */
+#include "arrow/builder.h"
+#include "arrow/cdata.h"
+#include "local/local_private.h"
+#include "table/tags.h"
+
+/* ---- opening ---- */
+
+static glv_status check_open(const glv_open_options *o, glv_error *err) {
+  if (o->tag != NULL && (o->version != 0 || o->branch != NULL)) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "a tag names a version; give no version or branch too");
+  }
+  return GLV_OK;
+}
+
+static glv_status open_branch(const table_snapshot *root, const char *branch, uint64_t version,
+                              table_snapshot **ret, glv_error *err) {
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, table_env(root));
+  char *path;
+  TRY(table_branch_path(&a, table_path(root), branch, &path, err));
+  const char *name = arena_printf(&a, "%s@%s", table_name(root), branch);
+  if (name == NULL) {
+    return error_nomem(err, 0);
+  }
+  glv_error report = {0};
+  const glv_status status = table_open(table_env(root), path, name, version, ret, &report);
+  if (status == GLV_E_TABLE_NOT_FOUND) {
+    return FAIL(err, GLV_E_BRANCH_NOT_FOUND, "table '%s' has no branch '%s'", table_name(root),
+                branch);
+  }
+  if (status != GLV_OK && err != NULL) {
+    *err = report;
+  }
+  return status;
+}
+
+static glv_status open_tag(const table_snapshot *root, const char *name, table_snapshot **ret,
+                           glv_error *err) {
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, table_env(root));
+  table_tag tag;
+  TRY(table_tag_find(root, name, &a, &tag, err));
+  return tag.branch != NULL ? open_branch(root, tag.branch, tag.version, ret, err)
+                            : table_open_version(root, tag.version, ret, err);
+}
+
+glv_status local_table_open_at(local_conn *conn, glv_id id, const glv_open_options *options,
+                               arena *a, catalog_table *ret_at, table_snapshot **ret,
+                               glv_error *err) {
+  TRY(check_open(options, err));
+  if (options->tag == NULL && options->branch == NULL) {
+    return local_table_find(conn, id, options->version, a, ret_at, ret, err);
+  }
+  CLEANUP(table_cleanup) table_snapshot *root = NULL;
+  TRY(local_table_find(conn, id, 0, a, ret_at, &root, err));
+  return options->tag != NULL ? open_tag(root, options->tag, ret, err)
+                              : open_branch(root, options->branch, options->version, ret, err);
+}
+
+glv_status local_table_open_other(const table_snapshot *t, const glv_open_options *options,
+                                  table_snapshot **ret, glv_error *err) {
+  TRY(check_open(options, err));
+  if (options->branch != NULL) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "a handle stays on its branch; open branch '%s' instead",
+                options->branch);
+  }
+  return options->tag != NULL ? open_tag(t, options->tag, ret, err)
+                              : table_open_version(t, options->version, ret, err);
+}
+
+/* ---- tags ---- */
+
+enum { TAG_COLUMNS = 5 };
+
+static glv_status tags_schema(glv_env *env, schema **ret, glv_error *err) {
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, env);
+  const type *timestamp = type_timestamp(&a, UNIT_NANO, "UTC");
+  if (timestamp == NULL) {
+    return error_nomem(err, sizeof(type));
+  }
+  const field fields[TAG_COLUMNS] = {
+      {.name = "tag", .type = type_simple(TYPE_UTF8)},
+      {.name = "version", .type = type_simple(TYPE_UINT64)},
+      {.name = "branch", .type = type_simple(TYPE_UTF8), .nullable = true},
+      {.name = "created_at", .type = timestamp, .nullable = true},
+      {.name = "updated_at", .type = timestamp, .nullable = true},
+  };
+  return schema_new(env, fields, TAG_COLUMNS, (metadata){NULL, 0}, ret, err);
+}
+
+static glv_status append_time(builder *b, bool is_known, int64_t ns, glv_error *err) {
+  return is_known ? builder_append_fixed(b, &ns, err) : builder_append_null(b, err);
+}
+
+static glv_status fill_tags(builder *columns, const table_tag *tags, size_t count, batch *ret,
+                            glv_error *err) {
+  for (size_t i = 0; i < count; i++) {
+    const table_tag *t = &tags[i];
+    TRY(builder_append_str(&columns[0], str_of(t->name), err));
+    TRY(builder_append_fixed(&columns[1], &t->version, err));
+    TRY(t->branch != NULL ? builder_append_str(&columns[2], str_of(t->branch), err)
+                          : builder_append_null(&columns[2], err));
+    TRY(append_time(&columns[3], t->has_created, t->created_ns, err));
+    TRY(append_time(&columns[4], t->has_updated, t->updated_ns, err));
+  }
+  for (size_t i = 0; i < TAG_COLUMNS; i++) {
+    TRY(builder_finish(&columns[i], &ret->columns[i], err));
+  }
+  return GLV_OK;
+}
+
+glv_status local_table_tags(glv_table *table, batch_reader *ret, glv_error *err) {
+  glv_env *env = table->handle.env;
+  CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, env);
+  table_tag *tags = NULL;
+  size_t count = 0;
+  TRY(table_tags(snapshot, &a, &tags, &count, err));
+  CLEANUP(schema_cleanup) schema *s = NULL;
+  TRY(tags_schema(env, &s, err));
+  CLEANUP(batch_dispose) batch b = {0};
+  TRY(batch_new(env, s, count, TAG_COLUMNS, &b, err));
+  builder columns[TAG_COLUMNS];
+  for (size_t i = 0; i < TAG_COLUMNS; i++) {
+    builder_init(&columns[i], env, s->fields[i].type);
+  }
+  const glv_status status = fill_tags(columns, tags, count, &b, err);
+  for (size_t i = 0; i < TAG_COLUMNS; i++) {
+    builder_dispose(&columns[i]);
+  }
+  TRY(status);
+  return batch_reader_of(env, s, &b, 1, ret, err);
+}
+
+glv_status local_table_tag_set(glv_table *table, const char *tag, uint64_t version,
+                               const glv_call_options *options, glv_error *err) {
+  CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
+  return table_tag_set(snapshot, tag, version != 0 ? version : table_version(snapshot),
+                       (options->flags & GLV_TAG_MOVE) != 0, err);
+}
+
+glv_status local_table_tag_drop(glv_table *table, const char *tag, glv_error *err) {
+  CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
+  return table_tag_drop(snapshot, tag, err);
+}

@@ -1,0 +1,69 @@
+/* Upkeep through the exported functions: tags and branches. */
+#include "support/suite.h"
+
+static const char columns[] = "id int64 | name utf8";
+
+static glv_open_options at_tag(const char *tag) {
+  glv_open_options o = GLV_OPTIONS(glv_open_options);
+  o.tag = tag;
+  return o;
+}
+
+static void tags(void **state) {
+  (void)state;
+  for (int store = 0; store < 2; store++) {
+    suite s;
+    suite_open_on(&s, store);
+    glv_table *table = create_table(&s, ID("t"), columns, "1 | ada");
+    append_rows(&s, table, columns, "2 | bob");
+    must(&s, glv_table_tag_set(table, "now", 0, NULL, &s.err));
+    must(&s, glv_table_tag_set(table, "first", 1, NULL, &s.err));
+    must_fail(&s, GLV_E_TAG_EXISTS, "first", glv_table_tag_set(table, "first", 2, NULL, &s.err));
+    struct ArrowArrayStream out;
+    must(&s, glv_table_tags(table, &out, &s.err));
+    char *text = rows_text(s.env, &out);
+    assert_ptr_equal(strstr(text, "first | 1 | null | "), text);
+    assert_non_null(strstr(text, "\nnow | 2 | null | "));
+    mem_free(s.env, text);
+
+    glv_open_options o = at_tag("first");
+    glv_table *old = NULL;
+    must(&s, glv_table_open(s.conn, ID("t"), &o, &old, &s.err));
+    assert_table(&s, old, "1 | ada");
+    struct ArrowArrayStream data;
+    rows_stream(s.env, columns, "5 | x", &data);
+    must_fail(&s, GLV_E_BAD_STATE, "version 1", glv_table_append(old, &data, NULL, NULL, &s.err));
+    o = at_tag("now");
+    must(&s, glv_table_checkout(old, &o, &s.err));
+    assert_int_equal(count_rows(&s, old), 2);
+    o.version = 1;
+    must_fail(&s, GLV_E_INVALID_INPUT, "no version or branch",
+              glv_table_open(s.conn, ID("t"), &o, &old, &s.err));
+    o = at_tag("nope");
+    must_fail(&s, GLV_E_TAG_NOT_FOUND, "nope", glv_table_checkout(old, &o, &s.err));
+    o = at_tag(NULL);
+    o.branch = "b";
+    must_fail(&s, GLV_E_BRANCH_NOT_FOUND, "no branch 'b'",
+              glv_table_open(s.conn, ID("t"), &o, &old, &s.err));
+    must_fail(&s, GLV_E_INVALID_INPUT, "stays on its branch", glv_table_checkout(old, &o, &s.err));
+
+    glv_call_options move = GLV_OPTIONS(glv_call_options);
+    move.flags = GLV_TAG_MOVE;
+    must(&s, glv_table_tag_set(old, "first", 2, &move, &s.err));
+    must(&s, glv_table_tag_drop(old, "now", &s.err));
+    must_fail(&s, GLV_E_TAG_NOT_FOUND, "now", glv_table_tag_drop(old, "now", &s.err));
+    must_fail(&s, GLV_E_INVALID_INPUT, "'tag'", glv_table_tag_set(old, NULL, 1, NULL, &s.err));
+    move.flags = 4;
+    must_fail(&s, GLV_E_INVALID_INPUT, "flags", glv_table_tag_set(old, "x", 1, &move, &s.err));
+    glv_table_free(old);
+    glv_table_free(table);
+    suite_close(&s);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tags),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,44 @@
+"""Upkeep of tables on the command line: tags, older versions."""
+import pytest
+
+from test_program import people, run  # noqa: F401
+
+
+@pytest.fixture
+def grown(people, tmp_path):  # noqa: F811
+    """ops.people with a second version of four rows."""
+    (tmp_path / "more.csv").write_text("name,age,joined\neve,7,2025-01-01\n")
+    assert people("table", "import", "ops.people", "more.csv", "--append").code == 0
+    return people
+
+
+def test_tags(grown):
+    assert grown("table", "tag", "set", "ops.people", "v1", "1").out == "set tag v1 of table ops.people\n"
+    assert grown("table", "tag", "set", "ops.people", "last", "--json").out.strip() == '{"table":"ops.people","set":"last"}'
+    result = grown("table", "tag", "set", "ops.people", "v1")
+    assert (result.code, result.err) == (4, "glaive: table 'ops.people' already has a tag 'v1'\n")
+    assert grown("table", "count", "ops.people", "--tag", "v1").out == "3\n"
+    assert grown("table", "tag", "set", "ops.people", "v1", "2", "--move").code == 0
+    assert grown("table", "count", "ops.people", "--tag", "v1").out == "4\n"
+    lines = grown("table", "tag", "list", "ops.people").out.splitlines()
+    assert [line.split("|")[:2] for line in lines[2:]] == [[" last ", "       2 "], [" v1   ", "       2 "]]
+    assert grown("table", "tag", "drop", "ops.people", "v1").out == "dropped tag v1 of table ops.people\n"
+    result = grown("table", "tag", "drop", "ops.people", "v1")
+    assert (result.code, result.err) == (3, "glaive: table 'ops.people' has no tag 'v1'\n")
+
+
+@pytest.mark.parametrize("words", [("list",), ("list", "ops.people", "x"), ("set", "ops.people"), ("drop", "ops.people", "x", "1"),
+                                   ("frob", "ops.people"), ("set", "ops.people", "x", "0"), ("drop", "ops.people", "x", "--move")])
+def test_wrong_usage_of_tag(grown, words):
+    result = grown("table", "tag", *words)
+    assert result.code == 2 and "usage: glaive table tag" in result.err
+
+
+def test_reading_an_older_version(grown):
+    assert grown("table", "count", "ops.people", "--version", "1").out == "3\n"
+    assert "eve" not in grown("table", "head", "ops.people", "--version", "1").out
+    assert "eve" not in grown("table", "export", "ops.people", "-", "--format", "csv", "--version", "1").out
+    assert grown("table", "describe", "ops.people", "--version", "1").out.splitlines()[1].split() == ["version", "1"]
+    assert grown("table", "count", "ops.people", "--version", "9").code == 3
+    assert grown("table", "count", "ops.people", "--version", "x").code == 2
+    assert grown("table", "count", "ops.people", "--branch", "b").code == 3
