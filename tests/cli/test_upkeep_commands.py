@@ -14,7 +14,7 @@ def grown(people, tmp_path):  # noqa: F811
 
 def test_tags(grown):
     assert grown("table", "tag", "set", "ops.people", "v1", "1").out == "set tag v1 of table ops.people\n"
-    assert grown("table", "tag", "set", "ops.people", "last", "--json").out.strip() == '{"table":"ops.people","set":"last"}'
+    assert grown("table", "tag", "set", "ops.people", "last", "--json").out.split() == ['{', '"table":', '"ops.people",', '"set":', '"last"', '}']
     result = grown("table", "tag", "set", "ops.people", "v1")
     assert (result.code, result.err) == (4, "glaive: table 'ops.people' already has a tag 'v1'\n")
     assert grown("table", "count", "ops.people", "--tag", "v1").out == "3\n"
@@ -38,7 +38,7 @@ def test_reading_an_older_version(grown):
     assert grown("table", "count", "ops.people", "--version", "1").out == "3\n"
     assert "eve" not in grown("table", "head", "ops.people", "--version", "1").out
     assert "eve" not in grown("table", "export", "ops.people", "-", "--format", "csv", "--version", "1").out
-    assert grown("table", "describe", "ops.people", "--version", "1").out.splitlines()[1].split() == ["version", "1"]
+    assert grown("table", "describe", "ops.people", "--version", "1").out.splitlines()[2].split() == ["version", "1"]
     assert grown("table", "count", "ops.people", "--version", "9").code == 3
     assert grown("table", "count", "ops.people", "--version", "x").code == 2
     assert grown("table", "count", "ops.people", "--branch", "b").code == 3
