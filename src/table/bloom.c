@@ -35,15 +35,18 @@ void bloom_add_u64(bloom *b, uint64_t key) {
   bloom_add(b, str_slice((const char *)bytes, sizeof bytes));
 }
 
-bool bloom_may_contain_u64(const bloom *b, uint64_t key) {
-  uint8_t bytes[8];
-  store_le64(bytes, key);
-  const uint64_t hash = hash_xx64(bytes, sizeof bytes, 0);
+bool bloom_may_contain_hash(const uint8_t *bytes, uint64_t hash) {
   for (size_t i = 0; i < WORDS; i++) {
     uint32_t bit;
-    if ((load_le32(b->bytes + word_of(hash, i, &bit)) & bit) == 0) {
+    if ((load_le32(bytes + word_of(hash, i, &bit)) & bit) == 0) {
       return false;
     }
   }
   return true;
+}
+
+bool bloom_may_contain_u64(const bloom *b, uint64_t key) {
+  uint8_t bytes[8];
+  store_le64(bytes, key);
+  return bloom_may_contain_hash(b->bytes, hash_xx64(bytes, sizeof bytes, 0));
 }

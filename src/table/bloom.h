@@ -24,6 +24,8 @@ void bloom_add(bloom *b, str key);
 void bloom_add_u64(bloom *b, uint64_t key);
 /** False = certainly never added. */
 bool bloom_may_contain_u64(const bloom *b, uint64_t key);
+/** The same for the hash of a key, in the BLOOM_BYTES bytes of a filter. */
+bool bloom_may_contain_hash(const uint8_t *bytes, uint64_t hash);
 static inline str bloom_bytes(const bloom *b) {
   return str_slice((const char *)b->bytes, BLOOM_BYTES);
 }

@@ -2,8 +2,9 @@
  *
  *   plan once: deletion files, transaction
  *   loop:  list `_versions`; for every version after the last one examined, read its transaction
- *          and apply the conflict rules; take the newest as the base of the manifest
- *          write the .txn file (once: it is the same in every attempt)
+ *          and apply the conflict rules; take the newest as the base of the manifest; join the
+ *          deletions of ours with theirs
+ *          write the .txn file (once, unless deletions were joined)
  *          build the manifest and publish it
  *          lost the name: wait a little, again
  *
@@ -73,7 +74,7 @@ static glv_status examine(struct loop *l, const table_snapshot *t, glv_error *er
     set_result(l, table_ref(t));
     return GLV_OK;
   }
-  const enum verdict v = conflict_check(l->plan.op, theirs);
+  const enum verdict v = conflict_check(&l->plan, theirs);
   return v == VERDICT_COMPATIBLE ? GLV_OK : fail_conflict(l, v, theirs, t->manifest->version, err);
 }
 
@@ -124,7 +125,11 @@ static glv_status look(struct loop *l, glv_error *err) {
     return FAIL(err, GLV_E_CORRUPT, "table '%s': version %llu has vanished", l->plan.home->name,
                 (unsigned long long)l->latest->manifest->version);
   }
-  return l->options->strict ? fail_strict(l, err) : catch_up(l, &found, err);
+  if (l->options->strict) {
+    return fail_strict(l, err);
+  }
+  TRY(catch_up(l, &found, err));
+  return l->committed == 0 ? plan_catch_up(&l->plan, l->latest, err) : GLV_OK;
 }
 
 static glv_status check_applicable(const struct loop *l, glv_error *err) {
@@ -231,14 +236,30 @@ static void hand_out(struct loop *l, table_snapshot **ret) {
   }
 }
 
+static bool changes_metadata(const operation *op) {
+  return op->change_count > 0 || op->config.is_present || op->table_metadata.is_present ||
+         op->metadata_field_count > 0;
+}
+
 static glv_status check_operation(const table_snapshot *base, const operation *op, bool strict,
                                   glv_error *err) {
   TRY(table_check_writable(base, err));
-  if (op->kind == OPERATION_UPDATE && !strict) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "an update is committed strictly only");
+  if (op->kind == OPERATION_UPDATE && op->change_count > 0 && !strict) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "an update with metadata is committed strictly only");
   }
-  if (op->kind == OPERATION_UPDATE_CONFIG && op->change_count == 0) {
+  if (op->kind == OPERATION_UPDATE_CONFIG && !changes_metadata(op)) {
     return FAIL(err, GLV_E_INVALID_INPUT, "a change of metadata needs keys");
+  }
+  if (op->kind == OPERATION_REWRITE && op->group_count == 0) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "a compaction needs groups of fragments");
+  }
+  if (op->kind == OPERATION_RESERVE_FRAGMENTS && op->reserved == 0) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "a reservation needs a number of ids");
+  }
+  if (op->kind == OPERATION_REWRITE && table_has_index(base, "__lance_frag_reuse")) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "table '%s' has a fragment-reuse index; this release does not compact it",
+                base->home->name);
   }
   return GLV_OK;
 }

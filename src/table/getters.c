@@ -89,6 +89,7 @@ uint64_t table_data_bytes(const table_snapshot *t) {
 bool table_has_stable_row_ids(const table_snapshot *t) {
   return (t->manifest->reader_feature_flags & TABLE_FLAG_STABLE_ROW_IDS) != 0;
 }
+uint64_t table_fragment_mark(const table_snapshot *t) { return t->manifest->max_fragment_id; }
 uint64_t table_next_row_id(const table_snapshot *t) { return t->manifest->next_row_id; }
 uint64_t table_reader_flags(const table_snapshot *t) { return t->manifest->reader_feature_flags; }
 uint64_t table_writer_flags(const table_snapshot *t) { return t->manifest->writer_feature_flags; }

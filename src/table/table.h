@@ -124,6 +124,8 @@ const char *table_data_version_text(const table_snapshot *t);
 const fragment *table_fragments(const table_snapshot *t, size_t *ret_count);
 /** The fragment with that id, or NULL. */
 const fragment *table_fragment(const table_snapshot *t, uint64_t id);
+/** Highest fragment id that was ever used or reserved; 0 when there was none. */
+uint64_t table_fragment_mark(const table_snapshot *t);
 uint64_t table_physical_rows(const table_snapshot *t);
 uint64_t table_live_rows(const table_snapshot *t);
 /** Sum of the known sizes of the data files. */

@@ -195,6 +195,40 @@ static glv_status read_index_names(arena *a, Lance__Table__IndexMetadata *const 
   return GLV_OK;
 }
 
+static glv_status read_create_index(arena *a, const Lance__Table__CreateIndex *m, transaction *ret,
+                                    glv_error *err) {
+  str *covered = ARENA_ARRAY(a, str, m->n_new_indices);
+  if (covered == NULL) {
+    return error_nomem(err, m->n_new_indices * sizeof *covered);
+  }
+  for (size_t i = 0; i < m->n_new_indices; i++) {
+    covered[i] = str_of_binary(m->new_indices[i]->fragment_bitmap);
+  }
+  ret->added_index_fragments = covered;
+  TRY(read_index_names(a, m->new_indices, m->n_new_indices, &ret->added_indexes,
+                       &ret->added_index_count, err));
+  return read_index_names(a, m->removed_indices, m->n_removed_indices, &ret->removed_indexes,
+                          &ret->removed_index_count, err);
+}
+
+static void read_filter(const Lance__Table__KeyExistenceFilter *m, transaction *ret) {
+  if (m == NULL) {
+    return;
+  }
+  ret->has_filter = true;
+  ret->filter_fields = m->field_ids;
+  ret->filter_field_count = m->n_field_ids;
+  if (m->data_case == LANCE__TABLE__KEY_EXISTENCE_FILTER__DATA_EXACT) {
+    ret->has_exact_filter = true;
+    ret->filter_hashes = m->exact->key_hashes;
+    ret->filter_hash_count = m->exact->n_key_hashes;
+  } else if (m->data_case == LANCE__TABLE__KEY_EXISTENCE_FILTER__DATA_BLOOM) {
+    ret->filter_bloom = str_of_binary(m->bloom->bitmap);
+    ret->filter_items = m->bloom->number_of_items;
+    ret->filter_probability = m->bloom->probability;
+  }
+}
+
 static glv_status read_update(arena *a, const Lance__Table__Update *m, const char *what,
                               transaction *ret, glv_error *err) {
   ret->removed_ids = m->removed_fragment_ids;
@@ -202,6 +236,7 @@ static glv_status read_update(arena *a, const Lance__Table__Update *m, const cha
   ret->fields_modified = m->fields_modified;
   ret->fields_modified_count = m->n_fields_modified;
   ret->moves_rows = m->update_mode == 0;
+  read_filter(m->inserted_rows, ret);
   TRY(read_fragments(a, m->updated_fragments, m->n_updated_fragments, what, &ret->updated_fragments,
                      &ret->updated_fragment_count, err));
   return read_fragments(a, m->new_fragments, m->n_new_fragments, what, &ret->new_fragments,
@@ -315,10 +350,7 @@ glv_status transaction_convert(arena *a, const Lance__Table__Transaction *m, con
   case OPERATION_OVERWRITE:
     return read_overwrite(a, m->overwrite, what, ret, err);
   case OPERATION_CREATE_INDEX:
-    TRY(read_index_names(a, m->create_index->new_indices, m->create_index->n_new_indices,
-                         &ret->added_indexes, &ret->added_index_count, err));
-    return read_index_names(a, m->create_index->removed_indices, m->create_index->n_removed_indices,
-                            &ret->removed_indexes, &ret->removed_index_count, err);
+    return read_create_index(a, m->create_index, ret, err);
   case OPERATION_REWRITE:
     return read_rewrite(a, m->rewrite, what, ret, err);
   case OPERATION_MERGE:

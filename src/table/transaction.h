@@ -32,12 +32,25 @@ typedef struct transaction {
   const uint32_t *fields_modified;
   size_t fields_modified_count;
   bool moves_rows; /* Update: not in rewrite-columns mode */
+  /** Update: the key-existence filter of inserted rows; exact hashes or the bytes of a Bloom
+   * filter.
+   */
+  bool has_filter;
+  const int32_t *filter_fields;
+  size_t filter_field_count;
+  bool has_exact_filter;
+  const uint64_t *filter_hashes;
+  size_t filter_hash_count;
+  str filter_bloom;
+  uint64_t filter_items;
+  double filter_probability;
   /** DataReplacement, DataOverlay: the new files and the fragments they go to. */
   const data_file *new_files;
   const uint64_t *new_file_fragments;
   size_t new_file_count;
   /** CreateIndex. */
   const char *const *added_indexes;
+  const str *added_index_fragments; /* bitmaps of the fragments they cover; empty = unknown */
   size_t added_index_count;
   const char *const *removed_indexes;
   size_t removed_index_count;

@@ -236,7 +236,7 @@ static void test_update(void **state) {
                           .filter_bloom = bloom_bytes(token_filter()),
                           .changes = changes,
                           .change_count = 2};
-    EXPECT(GLV_E_INVALID_INPUT, "strict", table_commit(s, &op, NULL, NULL, NULL, err));
+    EXPECT(GLV_E_INVALID_INPUT, "strictly", table_commit(s, &op, NULL, NULL, NULL, err));
     const commit_options strict = {.strict = true};
     table_snapshot *next;
     OK(table_commit(s, &op, &strict, &next, NULL, err));
@@ -334,8 +334,12 @@ static void test_bad_updates(void **state) {
   const uint64_t twice[] = {0, 0};
   const operation d = {.kind = OPERATION_UPDATE, .removed = twice, .removed_count = 2};
   EXPECT(GLV_E_INVALID_INPUT, "twice", table_commit(s, &d, &strict, NULL, NULL, err));
-  const operation e = {.kind = OPERATION_REWRITE};
-  EXPECT(GLV_E_UNSUPPORTED, "Rewrite", table_commit(s, &e, NULL, NULL, NULL, err));
+  const operation e = {.kind = OPERATION_CREATE_INDEX};
+  EXPECT(GLV_E_UNSUPPORTED, "CreateIndex", table_commit(s, &e, NULL, NULL, NULL, err));
+  const operation g = {.kind = OPERATION_REWRITE};
+  EXPECT(GLV_E_INVALID_INPUT, "groups", table_commit(s, &g, NULL, NULL, NULL, err));
+  const operation h = {.kind = OPERATION_RESERVE_FRAGMENTS};
+  EXPECT(GLV_E_INVALID_INPUT, "ids", table_commit(s, &h, NULL, NULL, NULL, err));
   const operation f = {.kind = OPERATION_UPDATE_CONFIG};
   EXPECT(GLV_E_INVALID_INPUT, "keys", table_commit(s, &f, NULL, NULL, NULL, err));
   assert_int_equal(count_files(t.env, test_env_path(&t, "t/_deletions")), 0);
