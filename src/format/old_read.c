@@ -5,6 +5,7 @@
  */
 #include "format/old_read.h"
 
+#include "format/field_parts.h"
 #include "format/old_list.h"
 #include "format/old_page.h"
 
@@ -127,7 +128,8 @@ static glv_status read_leaf(file_reader *r, const field_place *place, uint64_t r
 static glv_status read_field(file_reader *r, const field_place *place, uint64_t rows,
                              const read_request *q, array *ret, glv_error *err) {
   const type *t = place->field->type;
-  if (!place->is_wanted || place->column == COLUMN_NONE) {
+  const bool is_here = place->column != COLUMN_NONE;
+  if (!place->is_wanted || (!is_here && !field_place_is_held(place))) {
     return array_new_null(r->env, t, request_rows(q), ret, err);
   }
   if (place->child_count == 0) {
@@ -135,6 +137,11 @@ static glv_status read_field(file_reader *r, const field_place *place, uint64_t 
   }
   if (t->kind == TYPE_STRUCT) {
     return read_struct(r, place, rows, q, ret, err);
+  }
+  if (!is_here) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "the offsets of lists lie in another file than their items, which version 2.0 "
+                "cannot store; rewrite the table with pylance");
   }
   if (t->kind == TYPE_LIST || t->kind == TYPE_LARGE_LIST) {
     return read_list(r, place, rows, q, ret, err);

@@ -76,67 +76,95 @@ static glv_status open_file(fragment_scan *s, size_t i, glv_error *err) {
   return GLV_OK;
 }
 
-/* The file that holds some part of a field, and its reader; NULL = none does. */
-static const data_file *file_of(const fragment *f, const lance_field *stored) {
-  uint32_t column;
-  const data_file *file = fragment_find_field(f, stored->id, &column);
-  if (stored->is_leaf) {
-    return file;
-  }
-  for (size_t i = 0; file == NULL && i < stored->child_count; i++) {
-    file = file_of(f, &stored->children[i]);
-  }
-  return file;
-}
-
-/* Finds the columns of one field. */
+/* Finds the columns of one field in one file. */
 struct locator {
   const fragment *fragment;
   const data_file *file;
-  bool is_split; /* a part lies in another file */
 };
 
 static void locate(void *context, const lance_field *f, field_place *place) {
-  struct locator *l = context;
+  const struct locator *l = context;
   uint32_t column;
-  const data_file *file = fragment_find_field(l->fragment, f->id, &column);
   place->is_wanted = true;
-  if (file == l->file) {
+  if (fragment_find_field(l->fragment, f->id, &column) == l->file) {
     place->column = column;
-  } else if (file != NULL) {
-    l->is_split = true;
   }
 }
 
-static glv_status find_source(fragment_scan *s, size_t column, glv_error *err) {
+/* The places of a column in file i. */
+static glv_status find_places(fragment_scan *s, size_t column, size_t i, field_place *ret,
+                              bool *ret_any, glv_error *err) {
   const scan_plan *p = s->plan;
   const lance_field *stored = p->stored[column];
-  struct locator l = {s->fragment, file_of(s->fragment, stored), false};
-  if (l.file == NULL) {
-    return GLV_OK;
-  }
-  const size_t i = (size_t)(l.file - s->fragment->files);
+  struct locator l = {s->fragment, &s->fragment->files[i]};
+  TRY(field_place_new(&s->memory, stored, p->read_as[column], locate, &l, ret, err));
+  *ret_any = field_place_is_held(ret);
+  return field_place_choose(&s->memory, ret, stored->arrow.name, p->paths, p->path_count, err);
+}
+
+static glv_status add_part(fragment_scan *s, column_source *to, size_t i, const field_place *place,
+                           glv_error *err) {
   if (s->readers[i] == NULL) {
     TRY(open_file(s, i, err));
   }
-  column_source *from = &s->sources[column];
-  TRY(field_place_new(&s->memory, stored, p->read_as[column], locate, &l, &from->place, err));
-  TRY(field_place_choose(&s->memory, &from->place, stored->arrow.name, p->paths, p->path_count,
-                         err));
-  if (l.is_split) {
-    return FAIL(err, GLV_E_UNSUPPORTED,
-                "table '%s': the parts of column '%s' lie in several files of fragment %llu, which "
-                "this release does not read",
-                table_name(p->table), stored->arrow.name, (unsigned long long)s->fragment->id);
+  to->parts[to->part_count++] = (field_part){s->readers[i], *place};
+  return GLV_OK;
+}
+
+/* A leaf lies in one file. */
+static glv_status find_leaf(fragment_scan *s, size_t column, glv_error *err) {
+  const scan_plan *p = s->plan;
+  const lance_field *stored = p->stored[column];
+  column_source *to = &s->sources[column];
+  uint32_t number;
+  const data_file *file = fragment_find_field(s->fragment, stored->id, &number);
+  if (file == NULL) {
+    return GLV_OK;
   }
-  from->reader = s->readers[i];
+  const size_t i = (size_t)(file - s->fragment->files);
+  field_place place;
+  bool has_any;
+  TRY(find_places(s, column, i, &place, &has_any, err));
+  TRY(add_part(s, to, i, &place, err));
   if (stored->blob == BLOB_NONE) {
     return GLV_OK;
   }
   char *path;
-  TRY(table_data_file_path(p->table, l.file, &s->memory, &path, err));
-  from->path = path;
+  TRY(table_data_file_path(p->table, file, &s->memory, &path, err));
+  to->path = path;
   return GLV_OK;
+}
+
+/* Files that hold wanted parts of a nested column. When no wanted part is stored, the first file
+ * that holds another one tells which rows are null. */
+static glv_status find_parts(fragment_scan *s, size_t column, glv_error *err) {
+  column_source *to = &s->sources[column];
+  const size_t file_count = s->fragment->file_count;
+  size_t other = file_count;
+  field_place other_place = {0};
+  for (size_t i = 0; i < file_count; i++) {
+    field_place place;
+    bool has_any;
+    TRY(find_places(s, column, i, &place, &has_any, err));
+    if (field_place_is_held(&place)) {
+      TRY(add_part(s, to, i, &place, err));
+    } else if (has_any && other == file_count) {
+      other = i;
+      other_place = place;
+    }
+  }
+  return to->part_count == 0 && other != file_count ? add_part(s, to, other, &other_place, err)
+                                                    : GLV_OK;
+}
+
+static glv_status find_source(fragment_scan *s, size_t column, glv_error *err) {
+  const bool is_leaf = s->plan->stored[column]->is_leaf;
+  column_source *to = &s->sources[column];
+  to->parts = ARENA_ARRAY(&s->memory, field_part, is_leaf ? 1 : s->fragment->file_count);
+  if (to->parts == NULL) {
+    return error_nomem(err, s->fragment->file_count * sizeof *to->parts);
+  }
+  return is_leaf ? find_leaf(s, column, err) : find_parts(s, column, err);
 }
 
 static glv_status open_files(fragment_scan *s, glv_error *err) {

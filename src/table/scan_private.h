@@ -7,6 +7,7 @@
 
 #include "base/thread.h"
 #include "expr/expr.h"
+#include "format/field_parts.h"
 #include "table/row_ids.h"
 #include "table/scan.h"
 #include "table/table_private.h"
@@ -59,9 +60,9 @@ void scan_plan_cleanup(scan_plan **p);
 
 /** Where a column of the table is in a fragment. */
 typedef struct column_source {
-  file_reader *reader; /* borrowed; NULL = no file holds it, the column is null */
-  field_place place;
-  const char *path; /* of the file, when it is a blob column */
+  field_part *parts; /* per file that holds some of it */
+  size_t part_count; /* 0: no file does, the column is null */
+  const char *path;  /* of the file, when it is a blob column */
 } column_source;
 
 /** A fragment with everything opened that its windows need. */

@@ -177,11 +177,11 @@ static glv_status read_column(struct work *w, size_t column, glv_error *err) {
     return read_system(w, column, ret, err);
   }
   const column_source *from = &w->fragment->sources[column];
-  if (from->reader == NULL) {
+  if (from->part_count == 0) {
     return array_new_null(p->env, p->read_as[column]->type, w->rows.count, ret, err);
   }
-  return file_reader_read_field(from->reader, &from->place, w->first, w->count, w->rows.list,
-                                w->rows.count, ret, err);
+  return field_parts_read(p->env, from->parts, from->part_count, w->first, w->count, w->rows.list,
+                          w->rows.count, ret, err);
 }
 
 /* Reads the columns marked in `used` that are not there yet. */
@@ -296,7 +296,8 @@ static glv_status make_output(struct work *w, size_t i, array *ret, glv_error *e
   const scan_output *o = &p->outputs[i];
   if (o->is_blob) {
     const column_source *source = &w->fragment->sources[o->column];
-    const blob_source from = {source->reader, p->stored[o->column]->blob, source->path,
+    file_reader *reader = source->part_count != 0 ? source->parts->reader : NULL;
+    const blob_source from = {reader, p->stored[o->column]->blob, source->path,
                               p->scope->fields[o->column].name};
     return blob_fetch(p->env, &from, &w->columns.columns[o->column], t, ret, err);
   }
