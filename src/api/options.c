@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "arrow/cdata.h"
 #include "base/checked.h"
 
 enum { SMALLEST_OPTIONS = 8 };
@@ -84,6 +85,25 @@ glv_status require_flags(uint32_t flags, uint32_t allowed, glv_error *err) {
 glv_status check_conn(const glv_conn *conn, glv_error *err) {
   TRY(require_pointer(conn, "conn", err));
   return env_check_fork(conn->handle.env, err);
+}
+
+glv_status check_table(const glv_table *table, glv_error *err) {
+  TRY(require_pointer(table, "table", err));
+  return env_check_fork(table->handle.env, err);
+}
+
+void discard_stream(struct ArrowArrayStream *data) {
+  if (data != NULL && data->release != NULL) {
+    data->release(data);
+  }
+}
+
+glv_status import_data(glv_env *env, struct ArrowArrayStream *data, batch_reader *ret,
+                       glv_error *err) {
+  if (data->release == NULL) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "parameter 'data' is a released stream");
+  }
+  return cdata_import_stream(env, data, ret, err);
 }
 
 glv_status list_call(glv_conn *conn, glv_id parent, const glv_page_options *options,

@@ -33,6 +33,19 @@ glv_status require_flags(uint32_t flags, uint32_t allowed, glv_error *err);
 /** The checks of every call on a connection: not NULL, not in a forked child. */
 glv_status check_conn(const glv_conn *conn, glv_error *err);
 
+/** The same for a table. */
+glv_status check_table(const glv_table *table, glv_error *err);
+
+/** The bits that name a SQL dialect. */
+enum { SQL_FLAGS = GLV_SQL_LANCE | GLV_SQL_STRICT };
+
+/** Release a stream that a failed check keeps from being used: it is taken over in every case. NULL
+ * is fine. */
+void discard_stream(struct ArrowArrayStream *data);
+/** The rows of a stream from the caller. Errors: GLV_E_INVALID_INPUT; those of the stream. */
+glv_status import_data(glv_env *env, struct ArrowArrayStream *data, batch_reader *ret,
+                       glv_error *err);
+
 /** The shared part of all lists: read the page options, make the list, let `fill` add the names. */
 glv_status list_call(glv_conn *conn, glv_id parent, const glv_page_options *options,
                      glv_status (*fill)(glv_conn *conn, glv_id parent, const page *p,

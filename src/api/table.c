@@ -4,19 +4,7 @@
 #include "api/options.h"
 #include "arrow/cdata.h"
 
-enum { SQL_FLAGS = GLV_SQL_LANCE | GLV_SQL_STRICT, LEAST_PAGE_BYTES = 4096 };
-
-static glv_status check_table(const glv_table *table, glv_error *err) {
-  TRY(require_pointer(table, "table", err));
-  return env_check_fork(table->handle.env, err);
-}
-
-/* Release a stream that a failed check keeps from being used: it is taken over in every case. */
-static void discard_stream(struct ArrowArrayStream *data) {
-  if (data != NULL && data->release != NULL) {
-    data->release(data);
-  }
-}
+enum { LEAST_PAGE_BYTES = 4096 };
 
 static glv_status check_create(glv_conn *conn, glv_id id, const glv_table_options *options,
                                glv_table_options *known, glv_error *err) {
@@ -34,14 +22,6 @@ static glv_status check_create(glv_conn *conn, glv_id id, const glv_table_option
                 (int)known->mode);
   }
   return GLV_OK;
-}
-
-static glv_status import_data(glv_env *env, struct ArrowArrayStream *data, batch_reader *ret,
-                              glv_error *err) {
-  if (data->release == NULL) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "parameter 'data' is a released stream");
-  }
-  return cdata_import_stream(env, data, ret, err);
 }
 
 glv_status glv_table_create(glv_conn *conn, glv_id id, struct ArrowArrayStream *data,

@@ -5,11 +5,6 @@
 #include "api/options.h"
 #include "arrow/cdata.h"
 
-static glv_status check_table(const glv_table *table, glv_error *err) {
-  TRY(require_pointer(table, "table", err));
-  return env_check_fork(table->handle.env, err);
-}
-
 glv_status glv_table_tags(glv_table *table, struct ArrowArrayStream *ret, glv_error *err) {
   TRY(check_table(table, err));
   TRY(require_pointer(ret, "ret", err));

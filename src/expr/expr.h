@@ -27,12 +27,16 @@ typedef struct expr_scope {
 } expr_scope;
 
 /**
- * Plan a projection, an update value: any type. Errors: GLV_E_SQL_PARSE with line:column,
+ * Plan a projection: any type. Errors: GLV_E_SQL_PARSE with line:column,
  * GLV_E_SQL_PLAN, GLV_E_LIMIT, GLV_E_NOMEM. `now_ns` fixes stable functions. The expr keeps the
  * schema alive; release with expr_free.
  */
 glv_status expr_plan_value(glv_env *env, str text, const expr_scope *scope, unsigned flags,
                            expr **ret, glv_error *err);
+/** Plan a value for a column: as expr_plan_value, cast to the type of the column. A text for a JSON
+ * column (`lance.json`) stays a text. to: borrowed until expr_free. */
+glv_status expr_plan_assigned(glv_env *env, str text, const expr_scope *scope, unsigned flags,
+                              const field *to, expr **ret, glv_error *err);
 /** Plan a predicate: boolean, with the rules of filters (section 8.1). */
 glv_status expr_plan_filter(glv_env *env, str text, const expr_scope *scope, unsigned flags,
                             expr **ret, glv_error *err);

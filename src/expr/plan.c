@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "expr/json_columns.h"
 #include "expr/plan_private.h"
 
 void expr_free(expr *e) {
@@ -202,6 +203,17 @@ static glv_status plan_parsed(planner *p, glv_error *err) {
   return plan_condition(p, a, (place){0}, &p->plan->root, err);
 }
 
+/* A value takes the type of the column it is assigned to. Text for a JSON column is a document yet
+ * to be parsed. */
+static glv_status plan_assignment(planner *p, glv_error *err) {
+  const node **root = &p->plan->root;
+  const field *to = p->assigned_to;
+  if (json_is_column(to, JSON_SHOW) && type_is_string((*root)->type->kind)) {
+    return GLV_OK;
+  }
+  return plan_cast(p, *root, to->type, false, root, err);
+}
+
 static glv_status plan_whole(planner *p, glv_error *err) {
   expr *e = p->plan;
   const glv_status status = plan_parsed(p, err);
@@ -216,14 +228,21 @@ static glv_status plan_whole(planner *p, glv_error *err) {
     return FAIL(err, GLV_E_SQL_PLAN, "The filter %.*s does not return a boolean, but %s",
                 (int)size_min(p->text.size, 100), p->text.data, TYPE_TEXT(e->root->type));
   }
+  TRY(p->assigned_to != NULL ? plan_assignment(p, err) : GLV_OK);
   e->nullable = e->root->kind != NODE_COLUMN || !e->root->is_path ||
                 e->schema->fields[e->root->index].nullable;
   TRY(plan_collect(p, &e->root, 1, err));
   return plan_share(p, &e->root, err);
 }
 
+/* What a text is for. */
+struct use {
+  bool is_filter;
+  const field *assigned_to;
+};
+
 static glv_status plan_any(glv_env *env, str text, const expr_scope *scope, unsigned flags,
-                           bool is_filter, expr **ret, glv_error *err) {
+                           struct use use, expr **ret, glv_error *err) {
   CLEANUP(expr_cleanup) expr *e = NULL;
   if (text.size > LIMIT_SQL_BYTES) {
     return FAIL(err, GLV_E_LIMIT, "The SQL text of %zu bytes is longer than %u", text.size,
@@ -241,7 +260,8 @@ static glv_status plan_any(glv_env *env, str text, const expr_scope *scope, unsi
                .schema = scope->schema,
                .system_first = scope->system_first,
                .flags = flags,
-               .is_filter = is_filter};
+               .is_filter = use.is_filter,
+               .assigned_to = use.assigned_to};
   TRY(plan_whole(&p, err));
   *ret = e;
   e = NULL;
@@ -250,12 +270,17 @@ static glv_status plan_any(glv_env *env, str text, const expr_scope *scope, unsi
 
 glv_status expr_plan_value(glv_env *env, str text, const expr_scope *scope, unsigned flags,
                            expr **ret, glv_error *err) {
-  return plan_any(env, text, scope, flags, false, ret, err);
+  return plan_any(env, text, scope, flags, (struct use){0}, ret, err);
 }
 
 glv_status expr_plan_filter(glv_env *env, str text, const expr_scope *scope, unsigned flags,
                             expr **ret, glv_error *err) {
-  return plan_any(env, text, scope, flags, true, ret, err);
+  return plan_any(env, text, scope, flags, (struct use){.is_filter = true}, ret, err);
+}
+
+glv_status expr_plan_assigned(glv_env *env, str text, const expr_scope *scope, unsigned flags,
+                              const field *to, expr **ret, glv_error *err) {
+  return plan_any(env, text, scope, flags, (struct use){.assigned_to = to}, ret, err);
 }
 
 const type *expr_type(const expr *e) { return e->root->type; }

@@ -100,6 +100,7 @@ typedef struct planner {
   size_t system_first;
   unsigned flags;
   bool is_filter;
+  const field *assigned_to;  /* the column that takes the value, or NULL */
   const ast *root;           /* without parentheses; a bare system column may stand here only */
   struct group_scope *group; /* context G, else NULL */
   bool keeps_casts;          /* no plan_unwrap: what stands below a cast may be a key of GROUP BY */

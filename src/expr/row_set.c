@@ -377,7 +377,7 @@ static glv_status grow_slots(row_set *s, size_t more, glv_error *err) {
 static glv_status check_count(const row_set *s, size_t rows, glv_error *err) {
   return s->count + rows < UINT32_MAX
              ? GLV_OK
-             : FAIL(err, GLV_E_LIMIT, "GROUP BY and DISTINCT tell at most %u values apart",
+             : FAIL(err, GLV_E_LIMIT, "GROUP BY, DISTINCT and merges tell at most %u values apart",
                     UINT32_MAX - 1);
 }
 
@@ -406,16 +406,22 @@ static void add_null(row_set *s, struct adding *a, size_t i) {
   note_new(s, a, i);
 }
 
-static void add_word(row_set *s, struct adding *a, uint64_t word, size_t i) {
+/* The slot of a word, or the free one where it belongs. */
+static size_t word_slot(const row_set *s, uint64_t word, uint64_t hash) {
   const size_t mask = s->slot_count - 1;
-  const uint64_t hash = mix(word);
   size_t at = (size_t)hash & mask;
-  for (; s->slots[at] != 0; at = (at + 1) & mask) {
-    const size_t row = (uint32_t)s->slots[at] - 1;
-    if (s->words[row] == word) {
-      a->numbers[i] = (uint32_t)row;
-      return;
-    }
+  while (s->slots[at] != 0 && s->words[(uint32_t)s->slots[at] - 1] != word) {
+    at = (at + 1) & mask;
+  }
+  return at;
+}
+
+static void add_word(row_set *s, struct adding *a, uint64_t word, size_t i) {
+  const uint64_t hash = mix(word);
+  const size_t at = word_slot(s, word, hash);
+  if (s->slots[at] != 0) {
+    a->numbers[i] = (uint32_t)s->slots[at] - 1;
+    return;
   }
   s->words[s->count] = word;
   s->slots[at] = slot_of(hash, s->count);
@@ -464,10 +470,9 @@ static void keep_bytes(row_set *s, str row, uint64_t hash) {
   s->hashes[s->count] = hash;
 }
 
-static glv_status add_bytes(row_set *s, struct adding *a, str row, size_t i, glv_error *err) {
-  TRY((s->count + 1) * 2 > s->slot_count ? grow_slots(s, 1, err) : GLV_OK);
+/* As word_slot. */
+static size_t bytes_slot(const row_set *s, str row, uint64_t hash) {
   const size_t mask = s->slot_count - 1;
-  const uint64_t hash = hash_bytes(row.data, row.size);
   size_t at = (size_t)hash & mask;
   for (; s->slots[at] != 0; at = (at + 1) & mask) {
     const size_t known = (uint32_t)s->slots[at] - 1;
@@ -476,9 +481,19 @@ static glv_status add_bytes(row_set *s, struct adding *a, str row, size_t i, glv
     }
     const size_t begin = row_begin(s, known);
     if (s->ends[known] - begin == row.size && memcmp(s->bytes + begin, row.data, row.size) == 0) {
-      a->numbers[i] = (uint32_t)known;
-      return GLV_OK;
+      break;
     }
+  }
+  return at;
+}
+
+static glv_status add_bytes(row_set *s, struct adding *a, str row, size_t i, glv_error *err) {
+  TRY((s->count + 1) * 2 > s->slot_count ? grow_slots(s, 1, err) : GLV_OK);
+  const uint64_t hash = hash_bytes(row.data, row.size);
+  const size_t at = bytes_slot(s, row, hash);
+  if (s->slots[at] != 0) {
+    a->numbers[i] = (uint32_t)s->slots[at] - 1;
+    return GLV_OK;
   }
   keep_bytes(s, row, hash);
   s->slots[at] = slot_of(hash, s->count);
@@ -516,4 +531,59 @@ glv_status row_set_add(row_set *s, const array *columns, size_t count, size_t ro
     *ret_new_count = a.fresh_count;
   }
   return GLV_OK;
+}
+
+/* ---- looking up ---- */
+
+/* The number of the row in a slot; of a free one UINT32_MAX, which is what 0 - 1 gives. */
+static uint32_t number_in(const row_set *s, size_t at) { return (uint32_t)s->slots[at] - 1; }
+
+static glv_status find_words(const row_set *s, const array *column, size_t rows, uint32_t *numbers,
+                             glv_error *err) {
+  uint64_t *words = mem_alloc(s->env, rows * sizeof *words);
+  if (words == NULL) {
+    return error_nomem(err, rows * sizeof *words);
+  }
+  put_words(column, rows, words);
+  for (size_t i = 0; i < rows; i++) {
+    numbers[i] = number_in(s, word_slot(s, words[i], mix(words[i])));
+  }
+  mem_free(s->env, words);
+  if (array_has_nulls(column)) {
+    for (size_t i = 0; i < rows; i++) {
+      if (!array_is_valid(column, i)) {
+        numbers[i] = s->null_row != SIZE_MAX ? (uint32_t)s->null_row : ROW_SET_NONE;
+      }
+    }
+  }
+  return GLV_OK;
+}
+
+static glv_status find_encoded(const row_set *s, const array *columns, size_t count, size_t rows,
+                               uint32_t *numbers, glv_error *err) {
+  struct encoded e = {0};
+  const glv_status status = encode(s->env, columns, count, rows, &e, err);
+  size_t begin = 0;
+  for (size_t i = 0; i < rows && status == GLV_OK; i++) {
+    const str row = str_slice((const char *)e.bytes + begin, e.ends[i] - begin);
+    numbers[i] = number_in(s, bytes_slot(s, row, hash_bytes(row.data, row.size)));
+    begin = e.ends[i];
+  }
+  encoded_dispose(s->env, &e);
+  return status;
+}
+
+glv_status row_set_find(const row_set *s, const array *columns, size_t count, size_t rows,
+                        uint32_t *ret_numbers, glv_error *err) {
+  if (s->slot_count == 0) { /* nothing was added yet */
+    for (size_t i = 0; i < rows; i++) {
+      ret_numbers[i] = ROW_SET_NONE;
+    }
+    return GLV_OK;
+  }
+  if (rows == 0) {
+    return GLV_OK;
+  }
+  return s->has_words ? find_words(s, columns, rows, ret_numbers, err)
+                      : find_encoded(s, columns, count, rows, ret_numbers, err);
 }

@@ -1,7 +1,7 @@
 /**
  * @file row_set.h
- * Rows told apart by the values of some columns of any type: the groups of GROUP BY, and what
- * DISTINCT lets through.
+ * Rows told apart by the values of some columns of any type: the groups of GROUP BY, what
+ * DISTINCT lets through, the keys of a merge.
  *
  * Two rows are the same when all their values are: nulls are one value, NaN is one value whatever
  * its bits, -0.0 and 0.0 are two; lists and structs by their parts; dictionaries by what their
@@ -47,5 +47,13 @@ void row_set_dispose(row_set *s); /* usable with CLEANUP */
 glv_status row_set_add(row_set *s, const array *columns, size_t count, size_t rows,
                        uint32_t *ret_numbers, uint32_t *ret_new, size_t *ret_new_count,
                        glv_error *err);
+
+/** The number of a row that is not in the set. */
+#define ROW_SET_NONE UINT32_MAX
+
+/** As row_set_add for a set that stays as it is: ROW_SET_NONE for rows that are not in it. Errors:
+ * GLV_E_NOMEM. */
+glv_status row_set_find(const row_set *s, const array *columns, size_t count, size_t rows,
+                        uint32_t *ret_numbers, glv_error *err);
 
 #endif

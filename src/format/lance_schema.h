@@ -43,6 +43,9 @@ typedef struct lance_schema {
   metadata metadata;
 } lance_schema;
 
+/** 1, true, on, yes or y, in any case: how metadata says yes. */
+bool str_is_true(str value);
+
 struct Lance__File__Field;
 
 /**

@@ -7,9 +7,6 @@
 
 #include "format/lance_schema.h"
 
-/** 1, true, on, yes or y, in any case: how metadata says yes. */
-bool str_is_true(str value);
-
 /** Set blob, is_packed and is_leaf from the logical type, the metadata and the children. */
 void lance_field_classify(lance_field *f);
 

@@ -8,8 +8,8 @@
 #include "arrow/builder.h"
 #include "arrow/cdata.h"
 #include "expr/expr.h"
+#include "expr/json_columns.h"
 #include "expr/sort.h"
-#include "local/json_columns.h"
 #include "local/query_private.h"
 #include "table/scan.h"
 
@@ -70,7 +70,7 @@ static glv_status make_columns(const select_statement *s, const table_snapshot *
     return error_nomem(err, (outputs + s->order_count) * sizeof *all);
   }
   for (size_t i = 0; i < outputs && s->star; i++) {
-    all[i] = (scan_column){str_of(columns->fields[i].name), {NULL, 0}};
+    all[i] = (scan_column){.name = str_of(columns->fields[i].name)};
   }
   for (size_t i = 0; i < outputs && !s->star; i++) {
     all[i].name = s->items[i].output;
@@ -79,7 +79,7 @@ static glv_status make_columns(const select_statement *s, const table_snapshot *
   size_t count = outputs;
   for (size_t i = 0; i < s->order_count; i++) {
     if (!is_output(s, t, s->order[i].name)) {
-      all[count++] = (scan_column){s->order[i].name, {NULL, 0}};
+      all[count++] = (scan_column){.name = s->order[i].name};
     }
   }
   *ret = all;

@@ -110,7 +110,7 @@ static glv_status scan(const struct grouped *g, const table_snapshot *t, str fil
     return error_nomem(err, count * sizeof *wanted);
   }
   for (size_t i = 0; i < count; i++) {
-    wanted[i] = (scan_column){str_of(g->source->fields[columns[i]].name), {NULL, 0}};
+    wanted[i] = (scan_column){.name = str_of(g->source->fields[columns[i]].name)};
   }
   const scan_options rows = {.columns = wanted,
                              .column_count = count,

@@ -5,7 +5,7 @@
  */
 #include "base/keyed_lock.h"
 #include "expr/expr.h"
-#include "local/json_columns.h"
+#include "expr/json_columns.h"
 #include "local/local_private.h"
 #include "table/scan.h"
 #include "table/tags.h"
@@ -326,7 +326,8 @@ static glv_status result_columns(arena *a, glv_pairs items, const scan_column **
     return error_nomem(err, items.count * sizeof *columns);
   }
   for (size_t i = 0; i < items.count; i++) {
-    columns[i] = (scan_column){str_of(items.items[i].name), str_of(items.items[i].value)};
+    columns[i] = (scan_column){.name = str_of(items.items[i].name),
+                               .expression = str_of(items.items[i].value)};
   }
   *ret = items.count > 0 ? columns : NULL;
   return GLV_OK;

@@ -16,6 +16,10 @@
 typedef struct scan_column {
   str name;
   str expression; /* data NULL = the column called `name` */
+  /** The column that is going to take the values of the expression, or NULL: they are cast to its
+   * type, but text for a JSON column stays text (`arrow.json`). Borrowed until the reader is
+   * disposed. */
+  const field *assigned_to;
 } scan_column;
 
 /** One fragment to read, and which of its offsets (0-based physical rows); deleted rows are left

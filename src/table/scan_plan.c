@@ -6,6 +6,7 @@
  * type of the result schema, so that a batch keeps every type it points to alive through its own
  * schema.
  */
+#include "expr/json_columns.h"
 #include "table/scan_private.h"
 
 static const char *const system_names[SYSTEM_COUNT] = {
@@ -69,6 +70,11 @@ static glv_status fail_column(const scan_plan *p, str name, glv_error *err) {
               STR_ARG(name));
 }
 
+/* Of text that is going to be parsed as JSON. */
+static const pair json_text_pair = {{JSON_EXTENSION_KEY, sizeof JSON_EXTENSION_KEY - 1},
+                                    {JSON_SHOWN_EXTENSION, sizeof JSON_SHOWN_EXTENSION - 1}};
+static const metadata json_text_metadata = {&json_text_pair, 1};
+
 static glv_status plan_output(scan_plan *p, const scan_column *c, unsigned flags, bool with_blobs,
                               scan_output *out, field *ret, glv_error *err) {
   char *name = arena_strdup(&p->memory, c->name);
@@ -83,7 +89,10 @@ static glv_status plan_output(scan_plan *p, const scan_column *c, unsigned flags
     }
   } else {
     const expr_scope scope = {p->scope, p->column_count};
-    TRY(expr_plan_value(p->env, c->expression, &scope, flags, &out->expr, err));
+    TRY(c->assigned_to != NULL
+            ? expr_plan_assigned(p->env, c->expression, &scope, flags, c->assigned_to, &out->expr,
+                                 err)
+            : expr_plan_value(p->env, c->expression, &scope, flags, &out->expr, err));
     if (expr_is_column(out->expr, &out->column, &depth) && depth == 1) {
       expr_free(out->expr);
       out->expr = NULL;
@@ -103,6 +112,10 @@ static glv_status plan_output(scan_plan *p, const scan_column *c, unsigned flags
     *ret =
         (field){.name = name, .type = expr_type(out->expr), .nullable = expr_nullable(out->expr)};
     TRY(note_columns(p, out->expr, p->in_output, err));
+  }
+  if (c->assigned_to != NULL && json_is_column(c->assigned_to, JSON_SHOW) &&
+      type_is_string(ret->type->kind)) {
+    ret->metadata = json_text_metadata;
   }
   return GLV_OK;
 }

@@ -12,35 +12,47 @@
 
 /* ---- conforming ---- */
 
+glv_status stage_check_names(const char *table, const lance_schema *s, const schema *in,
+                             glv_error *err) {
+  for (size_t i = 0; i < in->field_count; i++) {
+    if (lance_schema_find(s, str_of(in->fields[i].name)) == NULL) {
+      return FAIL(err, GLV_E_SCHEMA, "table '%s' has no column '%s'", table, in->fields[i].name);
+    }
+  }
+  return GLV_OK;
+}
+
+glv_status stage_match(const char *table, const lance_field *f, const schema *in, size_t *ret,
+                       glv_error *err) {
+  const field *to = &f->arrow;
+  if (!f->is_supported) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "table '%s': column '%s' has type '%s', which this release does not write; "
+                "append with pylance",
+                table, to->name, f->logical_type);
+  }
+  *ret = schema_find(in, str_of(to->name));
+  if (*ret == SIZE_MAX) {
+    return GLV_OK;
+  }
+  const type *from = in->fields[*ret].type;
+  return type_is_storable(from, to->type)
+             ? GLV_OK
+             : FAIL(err, GLV_E_SCHEMA, "table '%s': column '%s' has type %s, the data has %s",
+                    table, to->name, TYPE_TEXT(to->type), TYPE_TEXT(from));
+}
+
 /* For each stored column the position of the reader's column, or SIZE_MAX. */
 static glv_status match_columns(const table_home *h, const lance_schema *s, const schema *in,
                                 size_t *positions, glv_error *err) {
-  for (size_t i = 0; i < in->field_count; i++) {
-    if (lance_schema_find(s, str_of(in->fields[i].name)) == NULL) {
-      return FAIL(err, GLV_E_SCHEMA, "table '%s' has no column '%s'", h->name, in->fields[i].name);
-    }
-  }
+  TRY(stage_check_names(h->name, s, in, err));
   for (size_t i = 0; i < s->field_count; i++) {
     const field *to = &s->fields[i].arrow;
-    if (!s->fields[i].is_supported) {
-      return FAIL(err, GLV_E_UNSUPPORTED,
-                  "table '%s': column '%s' has type '%s', which this release does not write; "
-                  "append with pylance",
-                  h->name, to->name, s->fields[i].logical_type);
-    }
-    positions[i] = schema_find(in, str_of(to->name));
+    TRY(stage_match(h->name, &s->fields[i], in, &positions[i], err));
     if (positions[i] == SIZE_MAX && !to->nullable) {
       return FAIL(err, GLV_E_SCHEMA,
                   "table '%s': column '%s' is missing in the data and cannot be null", h->name,
                   to->name);
-    }
-    if (positions[i] == SIZE_MAX) {
-      continue;
-    }
-    const type *from = in->fields[positions[i]].type;
-    if (!type_is_storable(from, to->type)) {
-      return FAIL(err, GLV_E_SCHEMA, "table '%s': column '%s' has type %s, the data has %s",
-                  h->name, to->name, TYPE_TEXT(to->type), TYPE_TEXT(from));
     }
   }
   return GLV_OK;
@@ -288,3 +300,11 @@ void staged_discard(staged *s) {
 }
 
 void staged_cleanup(staged **s) { staged_discard(*s); }
+
+glv_status staged_settle(staged **s, glv_status status) {
+  if (status == GLV_OK || status == GLV_E_UNKNOWN_OUTCOME) {
+    staged_free(*s);
+    *s = NULL;
+  }
+  return status;
+}

@@ -36,8 +36,20 @@ struct staged {
   uint64_t bytes;
 };
 
+/** Pass on the status of a commit: forgets the files (*s becomes NULL) unless it certainly failed.
+ */
+glv_status staged_settle(staged **s, glv_status status);
+
 /** table_stage for a table that need not have a version yet. in is taken over. */
 glv_status stage_rows(table_home *h, const lance_schema *s, format_version version,
                       batch_reader *in, const stage_options *options, staged **ret, glv_error *err);
+
+/** GLV_E_SCHEMA when the data has a column that the table has not. table: its name. */
+glv_status stage_check_names(const char *table, const lance_schema *s, const schema *in,
+                             glv_error *err);
+/** Where the data has the values of a column: *ret, or SIZE_MAX. Errors: GLV_E_SCHEMA for another
+ * type; GLV_E_UNSUPPORTED for a type that is not written. */
+glv_status stage_match(const char *table, const lance_field *f, const schema *in, size_t *ret,
+                       glv_error *err);
 
 #endif

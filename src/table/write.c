@@ -9,15 +9,6 @@
 
 #include "table/commit_private.h"
 
-/* Passes on the status of a commit and settles the staged files. */
-static glv_status settle_staged(staged **s, glv_status status) {
-  if (status == GLV_OK || status == GLV_E_UNKNOWN_OUTCOME) {
-    staged_free(*s);
-    *s = NULL;
-  }
-  return status;
-}
-
 glv_status table_append(const table_snapshot *t, batch_reader *in, const stage_options *options,
                         table_snapshot **ret, write_result *ret_result, glv_error *err) {
   CLEANUP(staged_cleanup) staged *rows = NULL;
@@ -30,7 +21,7 @@ glv_status table_append(const table_snapshot *t, batch_reader *in, const stage_o
   } else {
     const operation op = {.kind = OPERATION_APPEND, .rows = rows};
     const commit_options how = {.cancel = options != NULL ? options->cancel : NULL};
-    TRY(settle_staged(&rows, table_commit(t, &op, &how, ret, &result.attempts, err)));
+    TRY(staged_settle(&rows, table_commit(t, &op, &how, ret, &result.attempts, err)));
   }
   if (ret_result != NULL) {
     *ret_result = result;
@@ -54,7 +45,7 @@ glv_status table_overwrite(const table_snapshot *t, batch_reader *in, const stag
   write_result result = {.rows = rows->rows};
   const operation op = {.kind = OPERATION_OVERWRITE, .rows = rows, .schema = s};
   const commit_options how = {.cancel = options != NULL ? options->cancel : NULL};
-  TRY(settle_staged(&rows, table_commit(t, &op, &how, ret, &result.attempts, err)));
+  TRY(staged_settle(&rows, table_commit(t, &op, &how, ret, &result.attempts, err)));
   if (ret_result != NULL) {
     *ret_result = result;
   }
@@ -101,7 +92,7 @@ static glv_status create_at(table_home *h, const schema *columns, batch_reader *
     TRY(stage_rows(h, s, version, in, &o->stage, &rows, err));
   }
   const operation op = {.kind = OPERATION_OVERWRITE, .rows = rows, .schema = s};
-  return settle_staged(
+  return staged_settle(
       &rows, commit_create(h, &op, !o->no_stable_row_ids, format_version_text(version), ret, err));
 }
 

@@ -246,8 +246,8 @@ static glv_status make_columns(struct planner *p, glv_error *err) {
     return error_nomem(err, p->projection_count * sizeof *outputs);
   }
   for (size_t i = 0; i < p->projection_count; i++) {
-    outputs[i] =
-        (scan_column){str_of(p->projections[i].output), str_of(p->projections[i].expression)};
+    outputs[i] = (scan_column){.name = str_of(p->projections[i].output),
+                               .expression = str_of(p->projections[i].expression)};
   }
   plan->outputs = outputs;
   plan->output_count = p->projection_count;

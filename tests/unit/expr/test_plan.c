@@ -338,6 +338,36 @@ static void test_no_memory(void **state) {
   }
 }
 
+/* The type of a value assigned to a column; NULL when it does not plan. */
+static const char *assigned_type(sql_fixture *f, const char *text, const field *to) {
+  static char name[64];
+  CLEANUP(expr_cleanup) expr *e = NULL;
+  if (expr_plan_assigned(f->env, str_of(text), &f->scope, EXPR_STRICT, to, &e, NULL) != GLV_OK) {
+    return NULL;
+  }
+  snprintf(name, sizeof name, "%s", TYPE_TEXT(expr_type(e)));
+  return name;
+}
+
+static void test_assignments(void **state) {
+  sql_fixture *f = *state;
+  const field i8 = {.name = "x", .type = type_simple(TYPE_INT8)};
+  const pair mark = {STR("ARROW:extension:name"), STR("lance.json")};
+  const field json = {.name = "j",
+                      .type = type_simple(TYPE_LARGE_BINARY),
+                      .nullable = true,
+                      .metadata = {&mark, 1}};
+  assert_string_equal(assigned_type(f, "i64 + 1", &i8), "int8");
+  assert_string_equal(assigned_type(f, "i8", &i8), "int8");
+  assert_string_equal(assigned_type(f, "'12'", &i8), "int8");
+  assert_string_equal(assigned_type(f, "NULL", &i8), "int8");
+  assert_null(assigned_type(f, "300", &i8));
+  assert_null(assigned_type(f, "nope", &i8));
+  assert_string_equal(assigned_type(f, "s", &json), "string"); /* parsed by whoever takes it */
+  assert_string_equal(assigned_type(f, "bin", &json), "large_binary");
+  assert_string_equal(assigned_type(f, "NULL", &json), "large_binary");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_types_of_arithmetic),
@@ -356,6 +386,7 @@ int main(void) {
       cmocka_unit_test(test_functions),
       cmocka_unit_test(test_reserved_functions),
       cmocka_unit_test(test_nesting_is_limited),
+      cmocka_unit_test(test_assignments),
       cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, open_fixture, close_fixture);

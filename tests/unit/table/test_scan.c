@@ -41,11 +41,11 @@ static void test_columns(void **state) {
   (void)state;
   test_env t;
   table_snapshot *s = open_rows(&t);
-  const scan_column columns[] = {{STR("twice"), STR("id * 2")},
-                                 {STR("name"), STR("text")},
-                                 {STR("id"), {0}},
-                                 {STR("one"), STR("1")},
-                                 {STR("upper"), STR("upper(text)")}};
+  const scan_column columns[] = {{.name = STR("twice"), .expression = STR("id * 2")},
+                                 {.name = STR("name"), .expression = STR("text")},
+                                 {.name = STR("id")},
+                                 {.name = STR("one"), .expression = STR("1")},
+                                 {.name = STR("upper"), .expression = STR("upper(text)")}};
   const scan_options o = {.columns = columns, .column_count = 5, .filter = STR("id >= 18")};
   batch_reader r;
   OK(table_scan(s, &o, &r, err));
@@ -73,10 +73,11 @@ static void test_columns(void **state) {
   const scan_column missing = {.name = STR("nope")};
   EXPECT(GLV_E_COLUMN_NOT_FOUND, "'nope'",
          table_scan(s, SCAN(.columns = &missing, .column_count = 1), &r, err));
-  const scan_column wrong = {STR("x"), STR("nope + 1")};
+  const scan_column wrong = {.name = STR("x"), .expression = STR("nope + 1")};
   EXPECT(GLV_E_SQL_PLAN, "nope",
          table_scan(s, SCAN(.columns = &wrong, .column_count = 1), &r, err));
-  const scan_column mixed[] = {{STR("y"), STR("id + 1")}, {STR("x"), STR("id +")}};
+  const scan_column mixed[] = {{.name = STR("y"), .expression = STR("id + 1")},
+                               {.name = STR("x"), .expression = STR("id +")}};
   EXPECT(GLV_E_SQL_PARSE, "", table_scan(s, SCAN(.columns = mixed, .column_count = 2), &r, err));
   close_rows(&t, s);
 }

@@ -87,7 +87,8 @@ static void test_columns(void **state) {
   (void)state;
   test_env t;
   table_snapshot *s = open_rows(&t, true);
-  const scan_column columns[] = {{STR("id"), {0}}, {STR("twice"), STR("id * 2")}};
+  const scan_column columns[] = {{.name = STR("id")},
+                                 {.name = STR("twice"), .expression = STR("id * 2")}};
   batch_reader r;
   OK(table_take(s, NUMBERS(12, 0), TAKE(.columns = columns, .column_count = 2, .with_row_id = true),
                 &r, err));

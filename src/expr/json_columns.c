@@ -2,25 +2,23 @@
  * JSON columns between their stored and their shown form. Types are rebuilt along the path to each
  * JSON field, arrays likewise: what is not JSON is shared, not copied.
  */
-#include "local/json_columns.h"
+#include "expr/json_columns.h"
 
 #include "arrow/builder.h"
 #include "base/limits.h"
 #include "expr/jsonb.h"
 
-#define EXTENSION "ARROW:extension:name"
-#define SHOWN "arrow.json"
 #define STORED "lance.json"
 
-static bool is_json(const field *f, enum json_direction d) {
-  const str name = metadata_get(f->metadata, STR(EXTENSION), NULL);
-  return d == JSON_STORE ? str_is(name, SHOWN) && type_is_string(f->type->kind)
+bool json_is_column(const field *f, enum json_direction d) {
+  const str name = metadata_get(f->metadata, STR(JSON_EXTENSION_KEY), NULL);
+  return d == JSON_STORE ? str_is(name, JSON_SHOWN_EXTENSION) && type_is_string(f->type->kind)
                          : str_is(name, STORED) && type_is_binary(f->type->kind);
 }
 
 /* Types are at most LIMIT_TYPE_DEPTH deep. */
 static bool has_json(const field *f, enum json_direction d) {
-  bool found = is_json(f, d);
+  bool found = json_is_column(f, d);
   for (size_t i = 0; !found && i < f->type->child_count; i++) {
     found = has_json(&f->type->children[i], d);
   }
@@ -44,9 +42,10 @@ static metadata other_metadata(arena *a, metadata m, enum json_direction d) {
   if (pairs == NULL) {
     return (metadata){0};
   }
-  pairs[count++] = (pair){STR(EXTENSION), d == JSON_STORE ? STR(STORED) : STR(SHOWN)};
+  pairs[count++] =
+      (pair){STR(JSON_EXTENSION_KEY), d == JSON_STORE ? STR(STORED) : STR(JSON_SHOWN_EXTENSION)};
   for (size_t i = 0; i < m.count; i++) {
-    if (!str_is(m.pairs[i].key, EXTENSION)) {
+    if (!str_is(m.pairs[i].key, JSON_EXTENSION_KEY)) {
       pairs[count++] = m.pairs[i];
     }
   }
@@ -55,7 +54,7 @@ static metadata other_metadata(arena *a, metadata m, enum json_direction d) {
 
 static bool other_field(arena *a, const field *from, enum json_direction d, field *to) {
   *to = *from;
-  if (is_json(from, d)) {
+  if (json_is_column(from, d)) {
     to->type = type_simple(d == JSON_STORE ? TYPE_LARGE_BINARY : TYPE_UTF8);
     to->metadata = other_metadata(a, from->metadata, d);
     return to->metadata.count != 0;
@@ -142,7 +141,7 @@ static glv_status convert_values(glv_env *env, const array *from, const field *t
 /* from is the array of `was`; *ret gets types of `to`. Depth: LIMIT_TYPE_DEPTH. */
 static glv_status convert(glv_env *env, const array *from, const field *was, const field *to,
                           enum json_direction d, array *ret, glv_error *err) {
-  if (is_json(was, d)) {
+  if (json_is_column(was, d)) {
     return convert_values(env, from, to, d, ret, err);
   }
   *ret = array_ref(from);

@@ -3,8 +3,8 @@
  * JSON columns as callers see them: text of the Arrow extension type `arrow.json`. Lance stores
  * them as binary documents, marked `lance.json`; expressions see these.
  */
-#ifndef GLAIVE_LOCAL_JSON_COLUMNS_H
-#define GLAIVE_LOCAL_JSON_COLUMNS_H
+#ifndef GLAIVE_EXPR_JSON_COLUMNS_H
+#define GLAIVE_EXPR_JSON_COLUMNS_H
 
 #include "arrow/array.h"
 
@@ -12,6 +12,13 @@ enum json_direction {
   JSON_STORE, /* arrow.json (utf8, large_utf8) becomes lance.json (large_binary) */
   JSON_SHOW   /* the reverse, to utf8 */
 };
+
+/** The key of a field's metadata that names its extension type, and the extension of JSON text. */
+#define JSON_EXTENSION_KEY "ARROW:extension:name"
+#define JSON_SHOWN_EXTENSION "arrow.json"
+
+/** Whether a field is JSON in the form that stands at the beginning of a direction. */
+bool json_is_column(const field *f, enum json_direction d);
 
 /**
  * The schema with its JSON fields, at any depth, in the other form; a further reference to s when
