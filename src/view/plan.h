@@ -59,7 +59,8 @@ glv_status view_check_lsm(const table_snapshot *t, const char *role, glv_error *
 
 /**
  * Compare the planned columns with those of the view's table: same names and types in order, no
- * null where the table forbids it. *ret_has_provenance is false for a view without provenance
+ * null where the table forbids it; computed columns of the table are passed over.
+ * *ret_has_provenance is false for a view without provenance
  * column (made by LanceDB 0.41). Errors: GLV_E_UNSUPPORTED for a column of a type that is not read;
  * GLV_E_SCHEMA "the stored definition of view 'v' does not produce this view's schema; recreate the
  * view".
