@@ -173,7 +173,7 @@ static glv_status search_fragment(search *s, const fragment *f, int32_t field_id
   return search_file(s, file->path, err);
 }
 
-/* Keep what was found and is live, beside what is deleted already. The bitmap is taken over. */
+/* Keep what was found and is live. The bitmap is taken over. */
 static glv_status keep(const table_snapshot *view, const fragment *f, bitmap *found, evictions *ret,
                        glv_error *err) {
   CLEANUP(bitmap_cleanup) bitmap *rows = found;
@@ -193,9 +193,6 @@ static glv_status keep(const table_snapshot *view, const fragment *f, bitmap *fo
                   err));
   ret->updates[ret->count++] = (deletion_update){f->id, rows};
   ret->rows += count;
-  if (deleted != NULL) {
-    bitmap_or(rows, deleted);
-  }
   rows = NULL;
   return GLV_OK;
 }

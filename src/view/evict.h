@@ -13,7 +13,7 @@
 /** Rows to delete from a view; the bitmaps belong to this. evictions_dispose. */
 typedef struct evictions {
   glv_env *env;
-  deletion_update *updates; /* ascending fragment ids; what was deleted before is among them */
+  deletion_update *updates; /* ascending fragment ids */
   size_t count;
   size_t capacity;
   uint64_t rows; /* that were live */
