@@ -46,14 +46,14 @@ glv_status home_open(glv_env *env, const char *path, const char *name, table_hom
     return FAIL(err, GLV_E_INVALID_INPUT, "the path of table '%s' is too long", h->name);
   }
   glv_error report = {0};
-  const glv_status status = io_dir_open(env, versions, &h->versions, &report);
-  if (status != GLV_OK && io_is_missing(&report)) {
-    return fail_no_table(path, name, err);
-  }
+  glv_io_stat found;
+  glv_status status = io_dir_open(env, versions, &h->versions, &report);
+  status = status == GLV_OK ? io_stat(env, h->versions, "", &found, &report) : status;
   if (status != GLV_OK) {
-    (void)pass_report(err, &report);
-    return status;
+    return io_is_missing(&report) ? fail_no_table(path, name, err) : pass_report(err, &report);
   }
+  h->device = found.device;
+  h->inode = found.inode;
   *ret = h;
   h = NULL;
   return GLV_OK;
