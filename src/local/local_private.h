@@ -131,6 +131,20 @@ glv_status local_table_tags(glv_table *table, batch_reader *ret, glv_error *err)
 glv_status local_table_tag_set(glv_table *table, const char *tag, uint64_t version,
                                const glv_call_options *options, glv_error *err);
 glv_status local_table_tag_drop(glv_table *table, const char *tag, glv_error *err);
+glv_status local_table_cleanup(glv_table *table, int64_t older_than_ms,
+                               const glv_call_options *options, glv_cleanup_result *ret,
+                               glv_error *err);
+/**
+ * The versions of a table that the views of this database need: the source versions they were made
+ * from, and of a view those since its stamp.
+ *
+ * @param ret       in an array of arena.
+ * @param ret_from  every version from this one on is needed; 0 = none.
+ * Errors: GLV_E_BAD_STATE naming a table that cannot be read: it may be a view of this one.
+ */
+glv_status local_needed_versions(local_conn *conn, const table_snapshot *t, arena *a,
+                                 uint64_t **ret, size_t *ret_count, uint64_t *ret_from,
+                                 glv_error *err);
 
 /* ---- views ---- */
 

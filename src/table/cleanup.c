@@ -143,10 +143,10 @@ static glv_status inspect_all(struct cleanup *c, glv_error *err) {
   if (c->expired == NULL || c->claims == NULL) {
     return error_nomem(err, c->found.count * sizeof *c->claims);
   }
+  TRY(inspect_detached(c, err));
   for (size_t i = 0; i < c->found.count; i++) {
     TRY(inspect(c, c->found.versions[i], err));
   }
-  TRY(inspect_detached(c, err));
   return refs_add_branches(&c->refs, c->home, err);
 }
 

@@ -1,9 +1,9 @@
 /* Removing files that no version that stays refers to.
  *
- *   _transactions/*.txn  _deletions/*.arrow|bin  data/*.lance   by their own name
- *   data/<stem>/*.blob                                          with data/<stem>.lance
- *   _indices/<uuid>/**                                          by the directory
- *   _versions/<name>.manifest#*                                 staging of commits that died
+ *   _transactions, _deletions, data: files, by their own name
+ *   data/STEM: side files of blobs, with data/STEM.lance
+ *   _indices/UUID: everything below, with the directory
+ *   _versions: staging files of commits that died
  *
  * Nothing else is looked at. What a removed version refers to goes at once; what nobody refers to
  * may belong to a commit under way and goes when it is older than the grace time.

@@ -148,7 +148,7 @@ static uint64_t read_start(const json *document) {
   }
   node = node != NULL ? node : js_member(document, "parentVersion");
   return node != NULL && js_kind_of(node) == JS_INT && js_int(node) > 0 ? (uint64_t)js_int(node)
-                                                                         : 0;
+                                                                        : 0;
 }
 
 static glv_status read_branch(const table_home *h, const char *path, uint64_t *ret,
@@ -160,8 +160,8 @@ static glv_status read_branch(const table_home *h, const char *path, uint64_t *r
   TRY(js_parse(buf_str(&text), &document, err));
   *ret = read_start(document);
   return *ret != 0 ? GLV_OK
-                   : FAIL(err, GLV_E_CORRUPT, "table '%s': '%s' does not tell where a branch begins",
-                          h->name, path);
+                   : FAIL(err, GLV_E_CORRUPT,
+                          "table '%s': '%s' does not tell where a branch begins", h->name, path);
 }
 
 glv_status branch_starts(const table_home *h, arena *a, uint64_t **ret, size_t *ret_count,
