@@ -31,7 +31,7 @@ static const char *plain_reason(const struct attempt *a) {
   if (a->intact.state != VIEW_INTACT) {
     return a->intact.state == VIEW_STAMP_GONE ? "stamp_gone" : "drift";
   }
-  if (a->definition.is_grouped) {
+  if (view_plan_is_grouped(a->plan)) {
     return "grouped";
   }
   return a->has_provenance ? NULL : "no_provenance";

@@ -64,20 +64,15 @@ static uint64_t rows_to_scan(const struct attempt *a) {
 
 static glv_status scan_source(struct attempt *a, uint64_t limit, batch_reader *ret,
                               glv_error *err) {
-  scan_options options = {.columns = a->plan->outputs,
-                          .column_count = a->plan->output_count,
-                          .filter = str_of(a->definition.filter),
-                          .expr_flags = EXPR_VIEW,
-                          .has_limit = limit != UINT64_MAX,
-                          .limit = limit,
-                          .with_row_id = a->has_provenance,
-                          .row_id_name = VIEW_SOURCE_ROW_ID,
-                          .cancel = a->cancel};
+  view_scan what = {.has_limit = limit != UINT64_MAX,
+                    .limit = limit,
+                    .with_provenance = a->has_provenance,
+                    .cancel = a->cancel};
   if (a->result.mode == REFRESH_INCREMENTAL) {
-    options.fragments = a->changes.added;
-    options.fragment_count = a->changes.added_count;
+    what.fragments = a->changes.added;
+    what.fragment_count = a->changes.added_count;
   }
-  return table_scan(a->source, &options, ret, err);
+  return view_plan_scan(a->plan, a->source, &what, ret, err);
 }
 
 /* The column of the provenance in new data files of the view. */
