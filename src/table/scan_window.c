@@ -224,8 +224,7 @@ static glv_status apply_filter(scan_work *w, glv_error *err) {
   size_t count;
   const selection all = {NULL, length};
   TRY(expr_select(p->filter, &w->columns, all, kept, &count, err));
-  const bool is_last = p->unnest == SIZE_MAX || p->filters_elements;
-  if (p->outputs == NULL && is_last) {
+  if (p->outputs == NULL) {
     w->columns.length = count; /* only counted */
     return GLV_OK;
   }

@@ -4,7 +4,8 @@
 
 /* The one function that only LanceDB's grouped views have: it reads an index. */
 static glv_status groups_failed(const struct planner *p, glv_status status, glv_error *err) {
-  if (status == GLV_E_SQL_PLAN && err != NULL && strstr(err->message, "Invalid function 'ivf_partition'") != NULL) {
+  if (status == GLV_E_SQL_PLAN && err != NULL &&
+      strstr(err->message, "Invalid function 'ivf_partition'") != NULL) {
     return FAIL(err, GLV_E_UNSUPPORTED,
                 "function 'ivf_partition' is not supported: views grouped by the partitions of an "
                 "index are refreshed by LanceDB only");
