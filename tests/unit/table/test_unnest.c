@@ -166,11 +166,11 @@ static bool none(int64_t row, int64_t k) {
 }
 
 /* Columns: id, e.n, the text of the row, `_rowid`, e.s. */
-static const scan_column columns[] = {{STR("id"), {0}},
-                                      {STR("n"), STR("e.n")},
-                                      {STR("text"), {0}},
-                                      {STR("_rowid"), {0}},
-                                      {STR("s"), STR("upper(e.s)")}};
+static const scan_column columns[] = {{.name = STR("id")},
+                                      {.name = STR("n"), .expression = STR("e.n")},
+                                      {.name = STR("text")},
+                                      {.name = STR("_rowid")},
+                                      {.name = STR("s"), .expression = STR("upper(e.s)")}};
 
 static void check_row(const batch *b, size_t i, int64_t row, int64_t k) {
   assert_int_equal(ARRAY_VALUES(&b->columns[0], int64_t)[i], row);
@@ -334,7 +334,7 @@ static void test_refusals(void **state) {
     EXPECT(GLV_E_SQL_PLAN, cases[i].message,
            table_scan(s, &(scan_options){.unnest = cases[i].unnest}, &r, err));
   }
-  const scan_column hidden = {STR("x"), STR("items IS NULL")};
+  const scan_column hidden = {.name = STR("x"), .expression = STR("items IS NULL")};
   EXPECT(GLV_E_SQL_PLAN, "items",
          table_scan(
              s,
