@@ -34,7 +34,15 @@ typedef struct local_view {
   glv_view_def definition;
   const char *stored;      /* text of mv.definition */
   const char *incarnation; /* NULL = none */
+  mutex lock;              /* guards what follows */
+  table_snapshot *source;  /* as the last refresh saw it, so that the next need not read it; NULL */
 } local_view;
+
+/** How tables are found by namespace and name, as a view does it. */
+typedef struct local_sources {
+  local_conn *conn;       /* borrowed */
+  table_snapshot *source; /* the latest version that was asked for last; NULL. A reference */
+} local_sources;
 
 typedef struct local_plan {
   glv_view_plan base;
@@ -157,8 +165,8 @@ glv_status local_definition_query(arena *a, view_definition *d, glv_error *err);
 /** A public definition as input for planning; *ret_is_sql tells how failures are to be reported. */
 glv_status local_definition_in(arena *a, const glv_view_def *def, view_definition *ret,
                                bool *ret_is_sql, glv_error *err);
-/** How refreshes find sources in this database; context is the local_conn. */
-view_database local_database(local_conn *conn);
+/** How refreshes find sources in a database; s is borrowed. */
+view_database local_database(local_sources *s);
 
 glv_status local_view_prepare(glv_conn *conn, const glv_view_def *def,
                               const glv_call_options *options, glv_view_plan **ret, glv_error *err);

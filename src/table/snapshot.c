@@ -274,14 +274,18 @@ glv_status snapshot_load(table_home *h, uint64_t version, bool v1, table_snapsho
   CLEANUP(pin_release) pin reading = {0};
   TRY(pin_version(h, version, &reading, err));
   glv_error report = {0};
-  const glv_status status =
-      io_read_file(h->env, h->versions, name, LIMIT_MANIFEST_BYTES, &bytes, &report);
+  glv_io_stat file;
+  glv_status status = io_stat(h->env, h->versions, name, &file, &report);
+  if (status == GLV_OK) { /* in this order: a file that is replaced meanwhile is noticed later */
+    status = io_read_file(h->env, h->versions, name, LIMIT_MANIFEST_BYTES, &bytes, &report);
+  }
   if (status != GLV_OK) {
     return io_is_missing(&report) ? fail_no_version(h, version, err) : pass_report(err, &report);
   }
   CLEANUP(table_cleanup) table_snapshot *t = NULL;
   TRY(snapshot_decode(h, buf_str(&bytes), name, &t, err));
   t->has_v1_name = v1;
+  t->file = file;
   const uint64_t stored = t->manifest->version;
   if (stored != version) {
     return FAIL(err, GLV_E_CORRUPT, "table '%s': manifest '%s' says it is version %llu", h->name,

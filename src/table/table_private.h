@@ -50,6 +50,7 @@ struct table_snapshot {
   schema *arrow; /* a reference */
   metadata config;
   uint64_t file_size;
+  glv_io_stat file; /* its manifest when it was read; zero for a version made here */
   bool has_v1_name;
   kept_readers *readers; /* owned; not part of what never changes */
   pin pin;               /* held while the snapshot lives: a cleanup in this environment keeps the

@@ -123,7 +123,7 @@ static glv_status write_definition(struct attempt *a, glv_error *err) {
 
 static glv_status open_view(struct attempt *a, const char *path, const char *name,
                             const char *incarnation, glv_error *err) {
-  TRY(table_open(a->env, path, name, 0, &a->view, err));
+  TRY(table_open_again(a->env, path, name, a->options->known, &a->view, err));
   bool is_view = false;
   const str stored = table_metadata_get(a->view, STR(VIEW_KEY_DEFINITION), &is_view);
   if (!is_view) {
@@ -204,11 +204,9 @@ static glv_status pause_before_retry(glv_env *env, glv_error *err) {
 
 static glv_status lock_view(glv_env *env, const char *path, const char *name, cancel_token *cancel,
                             keyed_lock *ret, glv_error *err) {
-  CLEANUP(table_cleanup) table_snapshot *view = NULL;
-  TRY(table_open(env, path, name, 0, &view, err));
   uint64_t device = 0;
   uint64_t inode = 0;
-  TRY(table_identity(view, &device, &inode, err));
+  TRY(table_identity(env, path, name, &device, &inode, err));
   return keyed_lock_acquire(env, device, inode, cancel, ret, err);
 }
 

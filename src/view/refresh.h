@@ -40,12 +40,13 @@ typedef struct refresh_options {
   bool no_stamp;            /* a refresh with nothing to do commits nothing */
   bool has_source_version;
   uint64_t source_version;
-  const char *incarnation; /* the view must have it; NULL = any */
-  unsigned retries;        /* repeats after a conflict */
-  uint64_t most_evicted;   /* more ids to give up are a rebuild; 0 = 4194304 */
-  double most_touched;     /* a larger part of the source's rows to compute again is a rebuild; 0 =
-                              0.5 */
-  cancel_token *cancel;    /* may be NULL */
+  const char *incarnation;     /* the view must have it; NULL = any */
+  const table_snapshot *known; /* of the view, borrowed; spares reading it again. May be NULL */
+  unsigned retries;            /* repeats after a conflict */
+  uint64_t most_evicted;       /* more ids to give up are a rebuild; 0 = 4194304 */
+  double most_touched;  /* a larger part of the source's rows to compute again is a rebuild; 0 =
+                           0.5 */
+  cancel_token *cancel; /* may be NULL */
 } refresh_options;
 
 typedef struct refresh_result {
