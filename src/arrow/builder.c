@@ -156,6 +156,32 @@ glv_status builder_append_str(builder *b, str value, glv_error *err) {
   return GLV_OK;
 }
 
+glv_status builder_append_texts(builder *b, const char *bytes, const uint32_t *ends, size_t count,
+                                glv_error *err) {
+  const size_t size = count > 0 ? ends[count - 1] : 0;
+  TRY(builder_reserve(b, count, size, err));
+  if (b->offset_width == 4) {
+    int32_t *to = (int32_t *)(void *)b->values->data + b->length + 1;
+    for (size_t i = 0; i < count; i++) {
+      to[i] = (int32_t)(b->data_size + ends[i]);
+    }
+  } else {
+    int64_t *to = (int64_t *)(void *)b->values->data + b->length + 1;
+    for (size_t i = 0; i < count; i++) {
+      to[i] = (int64_t)(b->data_size + ends[i]);
+    }
+  }
+  if (size != 0) {
+    memcpy(b->data->data + b->data_size, bytes, size);
+  }
+  if (b->validity != NULL) {
+    bits_fill(b->validity->data, b->length, count, true);
+  }
+  b->data_size += size;
+  b->length += count;
+  return GLV_OK;
+}
+
 glv_status builder_begin_str(builder *b, size_t most, char **ret, glv_error *err) {
   TRY(reserve_values(b, 1, err));
   TRY(reserve_data(b, most, err));

@@ -31,6 +31,10 @@ glv_status builder_append_bool(builder *b, bool value, glv_error *err);
 /** width(type) bytes. */
 glv_status builder_append_fixed(builder *b, const void *value, glv_error *err);
 glv_status builder_append_str(builder *b, str value, glv_error *err);
+/** `count` texts that lie one after another: text i of bytes begins where text i - 1 ends, at
+ * ends[i - 1] (0 for the first). */
+glv_status builder_append_texts(builder *b, const char *bytes, const uint32_t *ends, size_t count,
+                                glv_error *err);
 /** Where the bytes of the next text can be written, at most `most` of them; builder_end_str tells
  * how many they were. */
 glv_status builder_begin_str(builder *b, size_t most, char **ret, glv_error *err);

@@ -15,20 +15,27 @@ enum { RUN = 512 };
 
 enum wide_kind { WIDE_INT, WIDE_UINT, WIDE_FLOAT };
 
+/* Values of 8 bytes each: those of the array, or widened ones in the room. */
 typedef struct wide_run {
   enum wide_kind kind;
+  union {
+    const int64_t *ints;
+    const uint64_t *uints;
+    const double *floats;
+  } v;
   union {
     int64_t ints[RUN];
     uint64_t uints[RUN];
     double floats[RUN];
-  } v;
+  } room;
 } wide_run;
 
 #define WIDEN(kind_, ctype, member, wide)                                                          \
   case kind_:                                                                                      \
     for (size_t i = 0; i < count; i++) {                                                           \
-      r->v.member[i] = wide(((const ctype *)a->values)[first + i]);                                \
+      r->room.member[i] = wide(((const ctype *)a->values)[first + i]);                             \
     }                                                                                              \
+    r->v.member = r->room.member;                                                                  \
     break
 
 static void widen(const array *a, type_kind kind, size_t first, size_t count, wide_run *r) {
@@ -37,18 +44,21 @@ static void widen(const array *a, type_kind kind, size_t first, size_t count, wi
     WIDEN(TYPE_INT8, int8_t, ints, (int64_t));
     WIDEN(TYPE_INT16, int16_t, ints, (int64_t));
     WIDEN(TYPE_INT32, int32_t, ints, (int64_t));
-    WIDEN(TYPE_INT64, int64_t, ints, (int64_t));
     WIDEN(TYPE_UINT8, uint8_t, ints, (int64_t));
     WIDEN(TYPE_UINT16, uint16_t, ints, (int64_t));
     WIDEN(TYPE_UINT32, uint32_t, ints, (int64_t));
-    WIDEN(TYPE_UINT64, uint64_t, uints, (uint64_t));
     WIDEN(TYPE_FLOAT16, uint16_t, floats, (double)half_to_float);
     WIDEN(TYPE_FLOAT32, float, floats, (double));
-    WIDEN(TYPE_FLOAT64, double, floats, (double));
+  case TYPE_INT64:
+  case TYPE_UINT64:
+  case TYPE_FLOAT64:
+    r->v.ints = (const int64_t *)a->values + first; /* of any member: all are of one width */
+    break;
   default: /* bool */
     for (size_t i = 0; i < count; i++) {
-      r->v.ints[i] = array_bool(a, first + i);
+      r->room.ints[i] = array_bool(a, first + i);
     }
+    r->v.ints = r->room.ints;
   }
 }
 
@@ -134,6 +144,10 @@ static const char *wide_text(const wide_run *r, size_t i, char text[64]) {
 /* Refuse the values that do not fit and put 0 in their place. */
 static glv_status reject_run(const cast_job *job, wide_run *r, size_t first, size_t count,
                              const limits *l, array *ret, glv_error *err) {
+  if (r->v.ints != r->room.ints) {
+    memcpy(&r->room, r->v.ints, count * sizeof *r->v.ints);
+    r->v.ints = r->room.ints;
+  }
   for (size_t i = 0; i < count; i++) {
     if (wide_fits(r, i, l)) {
       continue;
@@ -144,7 +158,7 @@ static glv_status reject_run(const cast_job *job, wide_run *r, size_t first, siz
       return FAIL(err, GLV_E_SQL_EXEC, "Can't cast value %s to type %s",
                   wide_text(r, i, (char[64]){0}), TYPE_TEXT(job->to));
     }
-    r->v.ints[i] = 0; /* all bits zero is 0 in every member */
+    r->room.ints[i] = 0; /* all bits zero is 0 in every member */
   }
   return GLV_OK;
 }
@@ -169,7 +183,8 @@ static glv_status reject_run(const cast_job *job, wide_run *r, size_t first, siz
 /* As the reference does, by way of 32 bits, which may round twice. */
 #define TO_HALF(v) half_from_float((float)(v))
 
-static void narrow(const wide_run *r, type_kind kind, void *values, size_t first, size_t count) {
+CPU_CLONES static void narrow(const wide_run *r, type_kind kind, void *values, size_t first,
+                              size_t count) {
   switch (kind) {
     NARROW(TYPE_INT8, int8_t);
     NARROW(TYPE_INT16, int16_t);
@@ -202,9 +217,12 @@ glv_status cast_numbers_as(const cast_job *job, type_kind from, type_kind to, ar
     number_widen(from, to, job->from->values, length, values);
     length = 0;
   }
+  const size_t width = type_width(job->from->type);
   for (size_t first = 0; first < length; first += RUN) {
     wide_run r;
     const size_t count = size_min(RUN, length - first);
+    const size_t next = first + count;
+    cpu_fetch((const char *)job->from->values + width * next, width * size_min(RUN, length - next));
     widen(job->from, from, first, count, &r);
     if (checked && !all_fit(&r, count, &l)) {
       TRY(reject_run(job, &r, first, count, &l, &a, err));

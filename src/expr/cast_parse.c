@@ -1,5 +1,6 @@
 /* Strings as numbers, booleans, decimals, dates, times, timestamps and intervals (sql-expressions
  * 11.3): all of the text must be the value. */
+#include "base/cpu.h"
 #include "base/half.h"
 #include "base/number.h"
 #include "expr/cast_private.h"
@@ -16,32 +17,11 @@ static bool parse_integer(str text, uint64_t *ret, bool *ret_negative) {
   return str_to_u64(text, ret);
 }
 
-/* Up to nine digits and nothing else, the frequent case. */
-static inline bool parse_short(str text, uint64_t *ret) {
-  enum { SHORT_DIGITS = 9 };
-  uint32_t value = 0;
-  if (text.size == 0 || text.size > SHORT_DIGITS) {
-    return false;
-  }
-  for (size_t i = 0; i < text.size; i++) {
-    const uint32_t digit = (uint32_t)(unsigned char)text.data[i] - '0';
-    if (digit > 9) {
-      return false;
-    }
-    value = value * 10 + digit;
-  }
-  *ret = value;
-  return true;
-}
-
 /* Whether the integer is in [-low, high]. */
 static bool parse_bounded(str text, uint64_t low, uint64_t high, uint64_t *ret) {
   uint64_t magnitude = 0;
   bool negative = false;
-  if (!parse_short(text, &magnitude) && !parse_integer(text, &magnitude, &negative)) {
-    return false;
-  }
-  if (magnitude > (negative ? low : high)) {
+  if (!parse_integer(text, &magnitude, &negative) || magnitude > (negative ? low : high)) {
     return false;
   }
   *ret = negative ? 0 - magnitude : magnitude;
@@ -187,28 +167,109 @@ static glv_status refuse_text(const cast_job *job, array *a, size_t i, str text,
                      why != NULL ? why : "");
 }
 
-static glv_status parse_integers(const cast_job *job, array *a, void *values, glv_error *err) {
-  const size_t width = type_width(job->to);
+enum { RUN = 256, SHORT = 8 };
+#define BYTES(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* What is no number of 1 to 8 digits. */
+#define NOT_SHORT UINT64_MAX
+
+/* The values of the digits of a short text, the first in the lowest byte, behind as many zeros as
+ * fill the word; NOT_SHORT for others. Bytes that are no digits become 10 or more. `end`: of what
+ * can be read. */
+static inline uint64_t short_digits(str text, const char *end) {
+  if (text.size - 1 >= SHORT || (size_t)(end - text.data) < SHORT) {
+    return NOT_SHORT;
+  }
+  return (load_le64(text.data) ^ BYTES('0')) << (64 - 8 * text.size);
+}
+
+/* Not 0 when some byte is 10 or more. */
+static inline uint64_t not_digits(uint64_t word) {
+  return (word | (word + BYTES(0x76))) & BYTES(0x80);
+}
+
+/* The numbers that words of short_digits mean; *ret_all = all are numbers up to `high`. */
+CPU_CLONES static void sum_digits(const uint64_t *words, size_t count, uint64_t high,
+                                  uint64_t *values, bool *ret_all) {
+  uint64_t bad = 0;
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t word = words[i];
+    const uint64_t twos = (word * 10 + (word >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+    const uint64_t fours = (twos * 100 + (twos >> 16)) & UINT64_C(0x0000ffff0000ffff);
+    values[i] = (fours & UINT32_MAX) * 10000 + (fours >> 32);
+    bad |= not_digits(word) | (uint64_t)(values[i] > high);
+  }
+  *ret_all = bad == 0;
+}
+
+#define STORE_RUN(ctype)                                                                           \
+  for (size_t i = 0; i < count; i++) {                                                             \
+    ((ctype *)to)[first + i] = (ctype)from[i];                                                     \
+  }                                                                                                \
+  break
+
+/* The low bytes of each number. */
+static void store_integers(const uint64_t *from, size_t width, size_t first, size_t count,
+                           void *to) {
+  switch (width) {
+  case 1:
+    STORE_RUN(uint8_t);
+  case 2:
+    STORE_RUN(uint16_t);
+  case 4:
+    STORE_RUN(uint32_t);
+  default:
+    STORE_RUN(uint64_t);
+  }
+}
+
+/* Rows that are null become 0; those that are no short number are read byte by byte. */
+static glv_status parse_rest(const cast_job *job, const text_reader *r, size_t first, size_t count,
+                             const uint64_t *words, uint64_t *values, array *a, glv_error *err) {
   uint64_t low = 0;
   uint64_t high = 0;
-  integer_limits(job->to->kind, width, &low, &high);
-  for (size_t i = 0; i < a->length; i++) {
-    uint64_t v = 0;
-    if (!array_is_valid(job->from, i)) {
-      continue; /* the value stays zero */
+  integer_limits(job->to->kind, type_width(job->to), &low, &high);
+  for (size_t i = 0; i < count; i++) {
+    if (!array_is_valid(job->from, first + i)) {
+      values[i] = 0;
+    } else if (not_digits(words[i]) != 0 || values[i] > high) {
+      const str text = text_at(r, first + i);
+      values[i] = 0;
+      if (!parse_bounded(text, low, high, &values[i])) {
+        TRY(refuse_text(job, a, first + i, text, NULL, err));
+      }
     }
-    const str text = array_str(job->from, i);
-    if (parse_bounded(text, low, high, &v)) {
-      memcpy((uint8_t *)values + i * width, &v, width); /* the low bytes come first */
-    } else {
-      TRY(refuse_text(job, a, i, text, NULL, err));
+  }
+  return GLV_OK;
+}
+
+static glv_status parse_integers(const cast_job *job, array *a, void *values, glv_error *err) {
+  const operand o = {.a = *job->from};
+  const text_reader r = text_reader_of(&o);
+  const str last = a->length > 0 ? text_at(&r, a->length - 1) : str_slice(NULL, 0);
+  uint64_t low = 0;
+  uint64_t high = 0;
+  integer_limits(job->to->kind, type_width(job->to), &low, &high);
+  for (size_t first = 0; first < a->length; first += RUN) {
+    uint64_t words[RUN];
+    uint64_t numbers[RUN];
+    bool all = false;
+    const size_t count = size_min(RUN, a->length - first);
+    for (size_t i = 0; i < count; i++) {
+      words[i] = short_digits(text_at(&r, first + i), last.data + last.size);
     }
+    sum_digits(words, count, high, numbers, &all);
+    if (!all || a->validity != NULL) {
+      TRY(parse_rest(job, &r, first, count, words, numbers, a, err));
+    }
+    store_integers(numbers, type_width(job->to), first, count, values);
   }
   return GLV_OK;
 }
 
 static glv_status parse_values(const cast_job *job, temporal_parser *p, array *a, void *values,
                                glv_error *err) {
+  memset(values, 0, a->length * type_width(job->to)); /* bools are zero already */
   for (size_t i = 0; i < a->length; i++) {
     if (!array_is_valid(job->from, i)) {
       continue; /* the value stays zero */
@@ -237,9 +298,6 @@ glv_status cast_from_text(const cast_job *job, array *ret, glv_error *err) {
   temporal_parser_init(&p, job->env, z);
   void *values;
   TRY(cast_begin(job, &a, &values, err));
-  if (job->to->kind != TYPE_BOOL) {
-    memset(values, 0, a.length * type_width(job->to));
-  }
   TRY(type_is_integer(job->to->kind) ? parse_integers(job, &a, values, err)
                                      : parse_values(job, &p, &a, values, err));
   *ret = a;

@@ -10,7 +10,6 @@
  */
 #include "expr/cast.h"
 #include "expr/eval_private.h"
-#include "expr/kernel.h"
 
 void operand_dispose(operand *o) {
   array_unref(&o->a);

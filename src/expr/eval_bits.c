@@ -148,13 +148,6 @@ static uint64_t validity_word(const operand *o, size_t word, size_t rows) {
   return bits_word(o->a.validity, o->a.bit_offset + word * 64, rows - word * 64);
 }
 
-static void share_validity(const operand *o, array *ret) {
-  ret->validity = o->a.validity;
-  ret->bit_offset = o->a.bit_offset;
-  ret->null_count = o->a.null_count;
-  ret->owners[0] = buffer_ref(o->a.owners[0]);
-}
-
 glv_status eval_validity(glv_env *env, const operand *l, const operand *r, size_t rows, array *ret,
                          glv_error *err) {
   const bool l_nulls = may_be_null(l);
@@ -168,7 +161,7 @@ glv_status eval_validity(glv_env *env, const operand *l, const operand *r, size_
   const operand *only = l_nulls ? l : r;
   if (l_nulls != r_nulls && !only->is_scalar && only->a.validity != NULL &&
       (ret->type->kind != TYPE_BOOL || only->a.bit_offset == 0)) {
-    share_validity(only, ret);
+    kernel_share_nulls(&only->a, ret);
     return GLV_OK;
   }
   TRY(buffer_new(env, bits_size(rows), &ret->owners[0], err));

@@ -9,6 +9,7 @@
 #ifndef GLAIVE_EXPR_EVAL_PRIVATE_H
 #define GLAIVE_EXPR_EVAL_PRIVATE_H
 
+#include "expr/kernel.h"
 #include "expr/plan_private.h"
 
 typedef struct eval {
@@ -130,27 +131,6 @@ glv_status bool_writer_init(glv_env *env, size_t rows, bool has_validity, bool_w
 void bool_writer_dispose(bool_writer *w);
 /** The finished operand; *w becomes empty. */
 operand bool_writer_finish(bool_writer *w, bool is_scalar);
-
-/** Reading texts row by row without looking at the type again. */
-typedef struct text_reader {
-  const void *offsets;
-  const char *data;
-  size_t step;   /* 0: a scalar */
-  bool is_large; /* offsets of 64 bits, else of 32 */
-} text_reader;
-static inline text_reader text_reader_of(const operand *o) {
-  return (text_reader){o->a.values, (const char *)o->a.data, o->is_scalar ? 0 : 1,
-                       type_offset_width(o->a.type->kind) == 8};
-}
-static inline str text_at(const text_reader *r, size_t i) {
-  i *= r->step;
-  if (r->is_large) {
-    const int64_t *at = (const int64_t *)r->offsets + i;
-    return str_slice(r->data + at[0], (size_t)(at[1] - at[0]));
-  }
-  const int32_t *at = (const int32_t *)r->offsets + i;
-  return str_slice(r->data + at[0], (size_t)(at[1] - at[0]));
-}
 
 /** Positions of the set bits among words[0..word_count(rows)), ascending. @return their number. */
 size_t bits_positions(const uint64_t *words, size_t rows, uint32_t *positions);

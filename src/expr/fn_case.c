@@ -1,7 +1,7 @@
 /* upper, lower, initcap, reverse (sql-expressions 13.1).
  *
- * When all bytes of a column are ASCII, upper and lower change the whole byte buffer in one pass
- * and keep the offsets; else values go one by one. */
+ * upper and lower change the whole byte buffer in one pass and keep the offsets. When that pass
+ * finds bytes that are not ASCII, values go one by one instead. */
 #include "arrow/builder.h"
 #include "expr/function_private.h"
 #include "expr/unicode.h"
@@ -9,7 +9,7 @@
 /* Most bytes that one value can grow to. */
 enum { VALUE_MAX = INT32_MAX };
 
-typedef void (*ascii_map)(char *to, const char *from, size_t size);
+typedef bool (*ascii_map)(char *to, const char *from, size_t size);
 typedef glv_status (*text_map)(str text, buf *out, glv_error *err);
 
 /* The bytes of all values of a string array. */
@@ -46,11 +46,15 @@ static glv_status rebase_offsets(glv_env *env, const array *a, array *ret, glv_e
   return GLV_OK;
 }
 
-static glv_status map_ascii(const function_frame *f, const array *a, str bytes, ascii_map map,
-                            array *ret, glv_error *err) {
+/* *ret stays empty when some byte is not ASCII. */
+static glv_status map_ascii(const function_frame *f, const array *a, ascii_map map, array *ret,
+                            glv_error *err) {
   CLEANUP(buffer_cleanup) buffer *data = NULL;
+  const str bytes = all_bytes(a);
   TRY(buffer_new(f->env, bytes.size, &data, err));
-  map((char *)data->data, bytes.data, bytes.size);
+  if (!map((char *)data->data, bytes.data, bytes.size)) {
+    return GLV_OK;
+  }
   CLEANUP(array_unref) array out = kernel_retype(a, f->binding->result);
   TRY(rebase_offsets(f->env, a, &out, err));
   buffer_unref(out.owners[2]);
@@ -84,11 +88,8 @@ static glv_status map_each(const function_frame *f, const array *a, text_map map
 
 static glv_status map_case(const function_frame *f, const array *a, ascii_map ascii, text_map map,
                            array *ret, glv_error *err) {
-  const str bytes = all_bytes(a);
-  if (unicode_is_ascii(bytes.data, bytes.size)) {
-    return map_ascii(f, a, bytes, ascii, ret, err);
-  }
-  return map_each(f, a, map, ret, err);
+  TRY(map_ascii(f, a, ascii, ret, err));
+  return ret->type != NULL ? GLV_OK : map_each(f, a, map, ret, err);
 }
 
 static glv_status upper(const function_frame *f, const operand *arguments, size_t rows, array *ret,

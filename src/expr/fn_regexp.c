@@ -23,24 +23,31 @@ static bool matches_all(const function_binding *b) {
          str_is(text, ".*");
 }
 
-/* One expression for a column: rows without its necessary bytes are sorted out all at once. words:
- * of the result, all 0. */
+/* Rows that may match, by what every match needs. */
+static void find_candidates(const regexp *r, const array *texts, uint64_t *words) {
+  const regexp_needs needs = regexp_necessary(r);
+  if (needs.has_last) {
+    text_rows_ending(texts, needs.last, words);
+  } else {
+    text_rows_with_bytes(texts, needs.bytes, needs.count, words); /* all rows when none is known */
+  }
+}
+
+/* One expression for a column: rows that cannot match are sorted out all at once. words: of the
+ * result, all 0. */
 static glv_status match_column(const pattern *c, const operand *text, array *a, uint64_t *words,
                                glv_error *err) {
-  char bytes[2];
-  const size_t count = regexp_necessary(c->constant, bytes);
-  text_rows_with_bytes(&text->a, bytes, count, words); /* all rows when none is known */
-  for (size_t i = 0; i < a->length; i++) {
-    const uint64_t bit = UINT64_C(1) << (i % 64);
-    bool found = array_is_valid(&text->a, i);
-    if ((words[i / 64] & bit) == 0) {
-      continue;
-    }
-    if (found) {
-      TRY(regexp_find(c->constant, c->match, array_str(&text->a, i), 0, &found, err));
-    }
-    if (!found) {
-      words[i / 64] &= ~bit;
+  find_candidates(c->constant, &text->a, words);
+  for (size_t i = 0; i < a->length; i += 64) {
+    for (uint64_t rest = words[i / 64]; rest != 0; rest &= rest - 1) {
+      const size_t row = i + (size_t)__builtin_ctzll(rest);
+      bool found = array_is_valid(&text->a, row);
+      if (found) {
+        TRY(regexp_find(c->constant, c->match, array_str(&text->a, row), 0, &found, err));
+      }
+      if (!found) {
+        words[i / 64] &= ~(rest & (0 - rest));
+      }
     }
   }
   return GLV_OK;
@@ -119,11 +126,38 @@ static glv_status replace_text(const pattern *c, const regexp *r, str text, str 
   return buf_append(out, text.data + copied, text.size - copied, err);
 }
 
+/* Nothing in a replacement stands for a group. */
+static bool is_plain(str with) {
+  return with.size == 0 ||
+         (memchr(with.data, '$', with.size) == NULL && memchr(with.data, '\\', with.size) == NULL);
+}
+
+/* Append text with its first match replaced by a plain text. */
+static glv_status replace_first(const pattern *c, const regexp *r, str text, str with, builder *b,
+                                glv_error *err) {
+  bool found;
+  size_t begin;
+  size_t end;
+  char *to = NULL;
+  TRY(regexp_find(r, c->match, text, 0, &found, err));
+  if (!found || !regexp_group(c->match, 0, &begin, &end)) {
+    return builder_append_str(b, text, err);
+  }
+  TRY(builder_begin_str(b, text.size + with.size, &to, err));
+  memcpy(to, text.data, begin); /* texts always have an address, also empty ones */
+  memcpy(to + begin, with.data, with.size);
+  memcpy(to + begin + with.size, text.data + end, text.size - end);
+  builder_end_str(b, begin + with.size + text.size - end);
+  return GLV_OK;
+}
+
 static glv_status regexp_replace(const function_frame *f, const operand *arguments, size_t rows,
                                  array *ret, glv_error *err) {
   CLEANUP(pattern_dispose) pattern c;
   CLEANUP(builder_dispose) builder b;
   CLEANUP(buf_dispose) buf text;
+  str known = {0}; /* the last replacement that was looked at */
+  bool known_is_plain = is_plain(known);
   builder_init(&b, f->env, f->binding->result);
   buf_init(&text, f->env, INT32_MAX);
   TRY(pattern_begin(&c, f, arguments, REPLACE_PLACES, err));
@@ -133,11 +167,19 @@ static glv_status regexp_replace(const function_frame *f, const operand *argumen
       continue;
     }
     const regexp *r = NULL;
-    buf_clear(&text);
+    const str with = operand_str(&arguments[2], i);
     TRY(pattern_check_flags(&c, i, err));
     TRY(pattern_row(&c, i, true, &r, err));
-    TRY(replace_text(&c, r, operand_str(&arguments[0], i), operand_str(&arguments[2], i), &text,
-                     err));
+    if (with.data != known.data || with.size != known.size) {
+      known = with;
+      known_is_plain = is_plain(with);
+    }
+    if (known_is_plain && !c.is_global) {
+      TRY(replace_first(&c, r, operand_str(&arguments[0], i), with, &b, err));
+      continue;
+    }
+    buf_clear(&text);
+    TRY(replace_text(&c, r, operand_str(&arguments[0], i), with, &text, err));
     TRY(builder_append_str(&b, buf_str(&text), err));
   }
   return builder_finish(&b, ret, err);

@@ -5,9 +5,10 @@
  *
  * A tree becomes a list of steps. The operands at its leaves are evaluated first, from the left;
  * results of steps in between lie in registers of one block, numbered by how far to the right they
- * stand. Sums, differences and products wrap; they are computed for null rows too, whose values
- * nobody reads.
+ * stand. While one block is computed the memory that the next one reads is fetched. Sums,
+ * differences and products wrap; they are computed for null rows too, whose values nobody reads.
  */
+#include "base/cpu.h"
 #include "expr/eval_private.h"
 #include "expr/number_kernel.h"
 
@@ -180,6 +181,13 @@ static void settle(span *s, uint8_t *registers) {
   }
 }
 
+/* The part of a leaf that the block at `first` reads. */
+static void fetch(const span *s, size_t first, size_t rows) {
+  if (s->stride != 0 && first < rows) {
+    cpu_fetch(span_at(s, first), s->stride * size_min(BLOCK, rows - first));
+  }
+}
+
 static void run_blocks(program *p, span result, size_t rows) {
   uint8_t registers[REGISTERS * REGISTER_BYTES] __attribute__((aligned(64)));
   p->last->to = result;
@@ -190,6 +198,8 @@ static void run_blocks(program *p, span result, size_t rows) {
   }
   for (size_t first = 0; first < rows; first += BLOCK) {
     for (const step *s = p->first; s != NULL; s = s->next) {
+      fetch(&s->left, first + BLOCK, rows);
+      fetch(&s->right, first + BLOCK, rows);
       run_step(s, first, size_min(BLOCK, rows - first));
     }
   }

@@ -104,6 +104,13 @@ array kernel_retype(const array *a, const type *t) {
   return ret;
 }
 
+void kernel_share_nulls(const array *from, array *a) {
+  a->validity = from->validity;
+  a->bit_offset = from->bit_offset;
+  a->null_count = from->null_count;
+  a->owners[0] = buffer_ref(from->owners[0]);
+}
+
 glv_status kernel_column(glv_env *env, const operand *o, const type *t, size_t rows, array *ret,
                          glv_error *err) {
   if (!o->is_scalar || rows == o->a.length) {

@@ -33,4 +33,28 @@ glv_status kernel_column(glv_env *env, const operand *o, const type *t, size_t r
 /** The same values under another type of the same layout; takes further references. */
 array kernel_retype(const array *a, const type *t);
 
+/** The nulls of `from`, which has as many rows, become those of a, which has none of its own yet. */
+void kernel_share_nulls(const array *from, array *a);
+
+/** Reading texts row by row without looking at the type again. */
+typedef struct text_reader {
+  const void *offsets;
+  const char *data;
+  size_t step;   /* 0: a scalar */
+  bool is_large; /* offsets of 64 bits, else of 32 */
+} text_reader;
+static inline text_reader text_reader_of(const operand *o) {
+  return (text_reader){o->a.values, (const char *)o->a.data, o->is_scalar ? 0 : 1,
+                       type_offset_width(o->a.type->kind) == 8};
+}
+static inline str text_at(const text_reader *r, size_t i) {
+  i *= r->step;
+  if (r->is_large) {
+    const int64_t *at = (const int64_t *)r->offsets + i;
+    return str_slice(r->data + at[0], (size_t)(at[1] - at[0]));
+  }
+  const int32_t *at = (const int32_t *)r->offsets + i;
+  return str_slice(r->data + at[0], (size_t)(at[1] - at[0]));
+}
+
 #endif

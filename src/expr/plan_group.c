@@ -485,7 +485,7 @@ static bool is_aggregate_call(const ast *a) {
     return false;
   }
   char lower[64];
-  unicode_ascii_lower(lower, a->names[0].text.data, a->names[0].text.size);
+  (void)unicode_ascii_lower(lower, a->names[0].text.data, a->names[0].text.size);
   return aggregate_find(str_slice(lower, a->names[0].text.size)) != NULL;
 }
 

@@ -29,8 +29,10 @@ struct regexp {
   bool has_machine_code; /* else matching is interpreted */
   bool has_first;        /* every match begins with the byte `first` */
   bool has_later;        /* and holds `later` behind its first byte */
+  bool has_last;         /* and ends with `last`, where the text ends */
   uint8_t first;
   uint8_t later;
+  char last;
   regexp_names names;
   char *pattern; /* a copy, which names point into */
   size_t pattern_size;
@@ -89,10 +91,13 @@ static void find_necessary(regexp *r, const buf *translated) {
   }
 }
 
-size_t regexp_necessary(const regexp *r, char bytes[2]) {
-  bytes[0] = (char)r->first;
-  bytes[1] = (char)r->later;
-  return r->has_later ? 2 : r->has_first ? 1 : 0;
+regexp_needs regexp_necessary(const regexp *r) {
+  return (regexp_needs){.bytes = {(char)r->first, (char)r->later},
+                        .count = r->has_later   ? 2
+                                 : r->has_first ? 1
+                                                : 0,
+                        .last = r->last,
+                        .has_last = r->has_last};
 }
 
 /* Whether text can have a match from `from` on. */
@@ -112,6 +117,25 @@ static bool may_match(const regexp *r, str text, size_t from) {
     end--;
   }
   return end > at + 1;
+}
+
+/* A pattern without groups, alternatives and escapes in front of an ASCII letter or digit, which no
+ * repetition and no class follows, and the end of the text. */
+static void find_last(regexp *r, const buf *translated) {
+  const str end = STR("\\z");
+  const str text = buf_str(translated);
+  if (text.size <= end.size || !str_ends_with(text, end)) {
+    return;
+  }
+  const str before = str_slice(text.data, text.size - end.size);
+  const char last = before.data[before.size - 1];
+  for (size_t i = 0; i < before.size; i++) {
+    if (memchr("\\|(", before.data[i], 3) != NULL) {
+      return;
+    }
+  }
+  r->last = last;
+  r->has_last = (last >= '0' && last <= '9') || ((last | 0x20) >= 'a' && (last | 0x20) <= 'z');
 }
 
 static glv_status compile(regexp *r, const buf *translated, glv_error *err) {
@@ -136,6 +160,7 @@ static glv_status compile(regexp *r, const buf *translated, glv_error *err) {
   }
   r->has_machine_code = pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE) == 0;
   find_necessary(r, translated);
+  find_last(r, translated);
   return GLV_OK;
 }
 

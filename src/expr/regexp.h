@@ -29,8 +29,14 @@ glv_status regexp_match_new(glv_env *env, regexp_match **ret, glv_error *err);
 void regexp_match_free(regexp_match *m); /* NULL is fine */
 void regexp_match_cleanup(regexp_match **m);
 
-/** Bytes that every text with a match holds, as far as they are known: 0 to 2 of them. */
-size_t regexp_necessary(const regexp *r, char bytes[2]);
+/** What every text with a match has, as far as it is known. */
+typedef struct regexp_needs {
+  char bytes[2]; /* anywhere, in this order */
+  size_t count;  /* of them: 0 to 2 */
+  char last;     /* the last byte, if has_last */
+  bool has_last;
+} regexp_needs;
+regexp_needs regexp_necessary(const regexp *r);
 
 /**
  * Find the first match at or behind `from`.

@@ -101,3 +101,11 @@ void text_rows_with_bytes(const array *a, const char *wanted, size_t count, uint
   const char *end = last.data + last.size;
   BLOCK_LOOP(a->length, words, =, bytes[j] = holds_bytes(array_str(a, i + j), end, wanted, count));
 }
+
+static inline uint8_t ends_with(str text, char byte) {
+  return text.size > 0 && text.data[text.size - 1] == byte;
+}
+
+void text_rows_ending(const array *a, char byte, uint64_t *words) {
+  BLOCK_LOOP(a->length, words, =, bytes[j] = ends_with(array_str(a, i + j), byte));
+}

@@ -20,5 +20,7 @@ void text_rows_with(const array *a, str word, uint64_t *words);
 
 /** Which texts hold each of `count` bytes, anywhere; for bytes that are frequent. As above. */
 void text_rows_with_bytes(const array *a, const char *bytes, size_t count, uint64_t *words);
+/** Which texts end with a byte. As above. */
+void text_rows_ending(const array *a, char byte, uint64_t *words);
 
 #endif

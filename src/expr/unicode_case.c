@@ -7,6 +7,7 @@
  * Stretches of ASCII are mapped eight bytes at a time. */
 #include <utf8proc.h>
 
+#include "base/checked.h"
 #include "base/cpu.h"
 #include "expr/unicode.h"
 
@@ -130,18 +131,32 @@ enum {
   FINAL_SIGMA = 0x3c2
 };
 
-CPU_CLONES static void change_ascii(char *to, const char *from, size_t size, uint8_t first) {
+CPU_CLONES static uint8_t change_ascii(char *to, const char *from, size_t size, uint8_t first) {
+  uint8_t seen = 0;
   for (size_t i = 0; i < size; i++) {
     const uint8_t c = (uint8_t)from[i];
     to[i] = (char)((uint8_t)(c - first) < 26 ? c ^ 0x20 : c);
+    seen |= c;
   }
+  return seen;
 }
 
-void unicode_ascii_upper(char *to, const char *from, size_t size) {
-  change_ascii(to, from, size, 'a');
+static bool change_blocks(char *to, const char *from, size_t size, uint8_t first) {
+  enum { BLOCK = 4096 };
+  uint8_t seen = 0;
+  for (size_t at = 0; at < size; at += BLOCK) {
+    const size_t count = size_min(BLOCK, size - at);
+    cpu_fetch(from + at + count, size_min(BLOCK, size - at - count));
+    seen |= change_ascii(to + at, from + at, count, first);
+  }
+  return seen < 0x80;
 }
-void unicode_ascii_lower(char *to, const char *from, size_t size) {
-  change_ascii(to, from, size, 'A');
+
+bool unicode_ascii_upper(char *to, const char *from, size_t size) {
+  return change_blocks(to, from, size, 'a');
+}
+bool unicode_ascii_lower(char *to, const char *from, size_t size) {
+  return change_blocks(to, from, size, 'A');
 }
 
 size_t unicode_upper_of(uint32_t c, uint32_t ret[3]) {
@@ -257,12 +272,12 @@ static size_t ascii_run(str text, size_t at) {
 }
 
 /* The ASCII stretch at *at in the other case. */
-static glv_status append_ascii(str text, size_t *at, void (*map)(char *, const char *, size_t),
+static glv_status append_ascii(str text, size_t *at, bool (*map)(char *, const char *, size_t),
                                buf *out, glv_error *err) {
   const size_t run = ascii_run(text, *at);
   if (run > 0) {
     TRY(buf_reserve(out, run, err));
-    map(out->data + out->size, text.data + *at, run);
+    (void)map(out->data + out->size, text.data + *at, run);
     out->size += run;
     *at += run;
   }

@@ -69,6 +69,11 @@ static void test_rows_with(void **state) {
                             holds(array_str(&a, i), str_slice(two + 1, 1));
       assert_int_equal(words[i / 64] >> (i % 64) & 1, expected);
     }
+    text_rows_ending(&a, 'b', words);
+    for (size_t i = 0; i < (a.length + 63) / 64 * 64; i++) {
+      const bool expected = i < a.length && str_ends_with(array_str(&a, i), STR("b"));
+      assert_int_equal(words[i / 64] >> (i % 64) & 1, expected);
+    }
     array_unref(&a);
     array_unref(&whole);
   }
