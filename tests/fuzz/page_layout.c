@@ -15,7 +15,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum way { OF_PARTS, OF_VALUES, DAMAGED, WAYS };
-enum { MOST_ROWS = 5000, MOST_FILE = 1 << 24 };
+enum { MOST_ROWS = 5000, MOST_VALUES = 10000, MOST_FILE = 1 << 24 };
 
 /* Leaf values of one row, but for lists. */
 static size_t row_values(const type *t) {
@@ -39,8 +39,8 @@ static void compare(void *context, const field_place *place, uint64_t first, con
 static void use_values(glv_env *env, const lance_schema *schema, format_version version,
                        size_t rows, bool is_damaged, stream *s, buf *file) {
   const field *f = &schema->fields[0].arrow;
-  const uint64_t page_bytes = (uint64_t)256 << take_byte(s) % 12;
-  array values = take_values(env, f, size_min(rows, 1 + 40000 / row_values(f->type)), s);
+  const uint64_t page_bytes = (uint64_t)1024 << take_byte(s) % 10;
+  array values = take_values(env, f, size_min(rows, 1 + MOST_VALUES / row_values(f->type)), s);
   if (page_file_of_values(schema, version, &values, page_bytes, file)) {
     if (is_damaged) {
       page_file_damage(file, s);

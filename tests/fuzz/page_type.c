@@ -10,8 +10,8 @@ enum {
   DEPTH = 4,
   MOST_CHILDREN = 4,
   MOST_OUTER_ITEMS = 300, /* of a fixed-size list that is a column */
-  MOST_INNER_ITEMS = 5,
-  MOST_LIST_ITEMS = 4000, /* of all lists of a level together */
+  MOST_INNER_ITEMS = 3,
+  MOST_LIST_ITEMS = 2000, /* of all lists of a level together */
 };
 
 static const type_kind LEAVES[] = {
