@@ -92,7 +92,9 @@ glv_status data_file_decode(arena *a, str raw, const char *what, data_file *ret,
     return error_nomem(err, raw.size);
   }
   TRY(walk_file(raw, what, &f, &path, fields, columns, &field_count, &column_count, numbers, err));
-  f.version = format_version_of((uint32_t)numbers[4], (uint32_t)numbers[5]);
+  f.major = (uint32_t)numbers[4];
+  f.minor = (uint32_t)numbers[5];
+  f.version = format_version_of(f.major, f.minor);
   if (f.version != 0 && field_count != column_count) {
     return fail_fragment(what, "has a data file with unequal numbers of fields and columns", err);
   }

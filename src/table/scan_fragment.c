@@ -54,8 +54,9 @@ static glv_status open_file(fragment_scan *s, size_t i, glv_error *err) {
   char *path;
   if (f->version == 0) {
     return FAIL(err, GLV_E_UNSUPPORTED,
-                "table '%s': data file '%s' has a format version that this release does not read",
-                table_name(p->table), f->path);
+                "table '%s': data file '%s' has format version %u.%u, which this release does not "
+                "read; rewrite the table with pylance in version 2.2",
+                table_name(p->table), f->path, f->major, f->minor);
   }
   s->readers[i] = p->keep_open ? kept_readers_find(p->table->readers, f) : NULL;
   if (s->readers[i] != NULL) {

@@ -24,7 +24,9 @@ typedef struct data_file {
   const int32_t *columns;
   size_t count;
   format_version version; /* 0 = one that this release does not read */
-  uint64_t size_bytes;    /* 0 = unknown */
+  uint32_t major;         /* of the version, as stored */
+  uint32_t minor;
+  uint64_t size_bytes; /* 0 = unknown */
   bool has_base;
   uint32_t base_id;
 } data_file;

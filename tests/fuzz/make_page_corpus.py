@@ -263,14 +263,14 @@ def write_own():
         version = list(VERSIONS)[i % 3] if name not in NOT_20 else "2.2"
         for mode, rows in [(VALUES, 1500), (DAMAGED, 300)]:
             choices = bytes(r.randrange(256) for _ in range(60))
-            save(f"{'own' if mode == VALUES else 'damaged'}_{name}", head(mode, version, rows, field) + bytes([i % 10]) + choices)
+            save(f"{'own' if mode == VALUES else 'damaged'}_{name}", head(mode, version, rows, field) + bytes([i % 8]) + choices)
         save(f"own_full_{name}", head(VALUES, "2.2" if name in NOT_20 else "2.0", 700, field) + bytes([4]) + full)
         if metadata == PACKED:
             save(f"own_full_{name}_22", head(VALUES, "2.2", 700, field) + bytes([4]) + full)
             save(f"damaged_full_{name}_22", head(DAMAGED, "2.2", 70, field) + bytes([4]) + full)
     for number, hint in enumerate([{}, FSST, PLAIN, ZSTD]):
         for how in [b"\0\0\0\3\0\0", b"\0\0\0\x3c\1\0", b"\0\0\0\xfc\1\0"]:
-            save(f"own_large_text{number}_{how[3]}", head(VALUES, "2.2", 4990, pa.field("c", pa.utf8(), metadata=hint)) + b"\x09" + how)
+            save(f"own_large_text{number}_{how[3]}", head(VALUES, "2.2", 4990, pa.field("c", pa.utf8(), metadata=hint)) + b"\x07" + how)
 
 
 here.mkdir(parents=True, exist_ok=True)

@@ -15,16 +15,15 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum way { OF_PARTS, OF_VALUES, DAMAGED, WAYS };
-enum { MOST_ROWS = 5000, MOST_VALUES = 10000, MOST_FILE = 1 << 24 };
+enum { MOST_ROWS = 5000, MOST_VALUES = 6000, MOST_FILE = 1 << 24 };
 
 /* Leaf values of one row, but for lists. */
 static size_t row_values(const type *t) {
-  size_t values = t->kind == TYPE_FIXED_SIZE_LIST ? (size_t)t->width : 1;
-  size_t most = 1;
+  size_t below = t->child_count == 0 ? 1 : 0;
   for (size_t i = 0; i < t->child_count; i++) {
-    most = size_max(most, row_values(t->children[i].type));
+    below += row_values(t->children[i].type);
   }
-  return values * most;
+  return t->kind == TYPE_FIXED_SIZE_LIST ? below * (size_t)t->width : size_max(below, 1);
 }
 
 /* What was written: reads must give it back. */
@@ -39,7 +38,7 @@ static void compare(void *context, const field_place *place, uint64_t first, con
 static void use_values(glv_env *env, const lance_schema *schema, format_version version,
                        size_t rows, bool is_damaged, stream *s, buf *file) {
   const field *f = &schema->fields[0].arrow;
-  const uint64_t page_bytes = (uint64_t)1024 << take_byte(s) % 10;
+  const uint64_t page_bytes = (uint64_t)4096 << take_byte(s) % 8;
   array values = take_values(env, f, size_min(rows, 1 + MOST_VALUES / row_values(f->type)), s);
   if (page_file_of_values(schema, version, &values, page_bytes, file)) {
     if (is_damaged) {

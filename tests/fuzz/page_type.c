@@ -11,7 +11,7 @@ enum {
   MOST_CHILDREN = 4,
   MOST_OUTER_ITEMS = 300, /* of a fixed-size list that is a column */
   MOST_INNER_ITEMS = 3,
-  MOST_LIST_ITEMS = 2000, /* of all lists of a level together */
+  MOST_LIST_ITEMS = 1000, /* of all lists of a level together */
 };
 
 static const type_kind LEAVES[] = {
