@@ -25,7 +25,7 @@ _glaive() {
   elif [[ $current == -* ]]; then
     # shellcheck disable=SC2086
     mapfile -t COMPREPLY < <(compgen -W "$(glaive $group $command --help 2>/dev/null | grep -oE -- '--[a-z-]+')" -- "$current")
-  elif [ "$group $command" = "table import" ] || [ "$group $command" = "table export" ]; then
+  elif [ "$group $command" = "table import" ] || [ "$group $command" = "table export" ] || [ "$group $command" = "table merge" ]; then
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
   elif [ "$group" = view ]; then
     mapfile -t COMPREPLY < <(compgen -W "$(glaive view list --recursive 2>/dev/null | sed '1d;s/ .*//')" -- "$current")

@@ -45,10 +45,10 @@ typedef struct glv_open_options {
                          glv_table_checkout */
 } glv_open_options;
 
-/** Options of appends and overwrites. */
+/** Options of appends, overwrites, deletes and updates. */
 typedef struct glv_write_options {
   uint32_t struct_size;
-  uint32_t flags;     /**< GLV_WRITE_VIEW */
+  uint32_t flags;     /**< GLV_WRITE_VIEW; deletes and updates: GLV_SQL_* bits too */
   glv_cancel *cancel; /**< NULL, or what can stop the call */
 } glv_write_options;
 
@@ -58,8 +58,8 @@ typedef struct glv_write_options {
 /** What a write did. Set struct_size before the call. */
 typedef struct glv_write_result {
   uint32_t struct_size;
-  uint32_t attempts; /**< commits tried; 1 = nobody interfered */
-  uint64_t version;  /**< version that the write made */
+  uint32_t attempts; /**< commits tried; 1 = nobody interfered, 0 = there was nothing to do */
+  uint64_t version;  /**< version that the write made; when there was nothing to do, the latest */
   uint64_t rows_inserted;
   uint64_t rows_updated;
   uint64_t rows_deleted;
@@ -386,42 +386,83 @@ GLV_API GLV_CHECKED glv_status glv_table_tag_set(glv_table *table, const char *t
 GLV_API GLV_CHECKED glv_status glv_table_tag_drop(glv_table *table, const char *tag,
                                                   glv_error *err);
 
-/** glv_table_cleanup: only tell what would be removed. */
-#define GLV_CLEANUP_DRY_RUN 1u
-/** glv_table_cleanup: fail with GLV_E_BAD_STATE when a version of that age is tagged; without it
- * tagged versions just stay. */
-#define GLV_CLEANUP_REFUSE_TAGGED 2u
-
-/** What a cleanup removed. Set struct_size before the call. */
-typedef struct glv_cleanup_result {
-  uint32_t struct_size;
-  uint32_t flags; /**< 0 */
-  uint64_t versions;
-  uint64_t data_files;
-  uint64_t deletion_files;
-  uint64_t transaction_files;
-  uint64_t index_files;
-  uint64_t bytes; /**< of all of them, manifests included */
-} glv_cleanup_result;
+/* ---- changing rows ----
+ *
+ * The change is computed from the latest version. When another writer's commit stands against it,
+ * it is computed again, up to 10 times and 30 seconds. A change that finds nothing to do makes no
+ * version. */
 
 /**
- * Remove old versions and the files that only they refer to. Makes no version. These stay: the
- * latest version; tagged ones; those that branches begin at; those that a handle or a running scan
- * of this environment stands at; the source versions that views of this database were made from;
- * of a view, every version since its last refresh. Files that no version refers to go when they are
- * seven days old. Readers in other processes are protected by older_than_ms alone.
+ * Delete rows.
  *
- * @param table         the table.
- * @param older_than_ms only versions made longer ago than this go; 0 = all, negative = seven days.
- * @param options       NULL, or flags GLV_CLEANUP_*, cancel.
- * @param ret           NULL, or filled on success.
- * @param err           NULL, or filled on failure. Errors: GLV_E_BAD_STATE, also when a table of
- * the database cannot be read, so that nobody knows whether it is a view of this one;
- * GLV_E_CORRUPT; GLV_E_UNSUPPORTED for a branch; GLV_E_IO. Thread class: T.
+ * @param table   the table, at its latest version.
+ * @param filter  SQL predicate: the rows for which it is true go; NULL = all rows.
+ * @param options NULL = defaults.
+ * @param ret     NULL, or filled on success: rows_deleted.
+ * @param err     NULL, or filled on failure.
+ * Errors: GLV_E_SQL_PARSE, GLV_E_SQL_PLAN, GLV_E_SQL_EXEC, GLV_E_INVALID_INPUT for an empty filter,
+ * GLV_E_UNSUPPORTED (a view), GLV_E_BAD_STATE (checked out at an old version), GLV_E_CONFLICT,
+ * GLV_E_UNKNOWN_OUTCOME, GLV_E_IO. Thread class: T.
  */
-GLV_API GLV_CHECKED glv_status glv_table_cleanup(glv_table *table, int64_t older_than_ms,
-                                                 const glv_call_options *options,
-                                                 glv_cleanup_result *ret, glv_error *err);
+GLV_API GLV_CHECKED glv_status glv_table_delete(glv_table *table, const char *filter,
+                                                const glv_write_options *options,
+                                                glv_write_result *ret, glv_error *err);
+
+/**
+ * Update rows. They are written anew, in a new place, with their row ids when the table has stable
+ * ones.
+ *
+ * @param table       the table, at its latest version.
+ * @param assignments (column, SQL expression) pairs, one and more; columns are top-level ones.
+ * Expressions see the row as it was; values are cast to the types of their columns, and text for a
+ * JSON column is parsed.
+ * @param filter      SQL predicate: the rows for which it is true are updated; NULL = all rows.
+ * @param options     NULL = defaults.
+ * @param ret         NULL, or filled on success: rows_updated.
+ * @param err         NULL, or filled on failure.
+ * Errors: as glv_table_delete; GLV_E_COLUMN_NOT_FOUND; GLV_E_INVALID_INPUT (no assignment, a column
+ * twice, text that is not JSON); GLV_E_SCHEMA (a null where none may be); GLV_E_UNSUPPORTED (a
+ * field of a struct; a table with columns that are not written, such as blobs). Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_update(glv_table *table, glv_pairs assignments,
+                                                const char *filter,
+                                                const glv_write_options *options,
+                                                glv_write_result *ret, glv_error *err);
+
+/** Options of glv_table_merge. */
+typedef struct glv_merge_options {
+  uint32_t struct_size;
+  uint32_t flags;        /**< GLV_MERGE_* bits, one at least; GLV_WRITE_VIEW, GLV_SQL_* */
+  glv_strs on;           /**< key columns, of both sides; empty = the primary key of the schema */
+  const char *update_if; /**< with GLV_MERGE_UPDATE: a predicate over `source.x` and `target.x`, or
+                            NULL */
+  const char *delete_if; /**< with GLV_MERGE_DELETE: a predicate over the columns of the table, or
+                            NULL */
+  glv_cancel *cancel;    /**< NULL, or what can stop the call */
+} glv_merge_options;
+
+#define GLV_MERGE_UPDATE 2u /**< rows of the table that match a row of the data take its values */
+#define GLV_MERGE_INSERT 4u /**< rows of the data that match no row of the table are added */
+#define GLV_MERGE_DELETE 8u /**< rows of the table that match no row of the data are deleted */
+
+/**
+ * Merge rows into a table by key. Rows match when all their key columns are equal; a null equals
+ * nothing. The data is held in memory.
+ *
+ * @param table   the table, at its latest version.
+ * @param data    rows; always taken over: release is NULL on return. Columns are matched by name;
+ * those that the data lacks keep their values in updated rows, and are null in new ones.
+ * @param options what to do.
+ * @param ret     NULL, or filled on success.
+ * @param err     NULL, or filled on failure.
+ * Errors: as glv_table_delete; GLV_E_INVALID_INPUT (nothing to do asked for; no key columns; a row
+ * of the table that several rows of the data would update); GLV_E_COLUMN_NOT_FOUND for a key;
+ * GLV_E_SCHEMA for data that does not fit; GLV_E_LIMIT for 2^32 - 1 rows of data and more. Thread
+ * class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_merge(glv_table *table, struct ArrowArrayStream *data,
+                                               const glv_merge_options *options,
+                                               glv_write_result *ret, glv_error *err);
 
 #ifdef __cplusplus
 }

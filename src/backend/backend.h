@@ -147,16 +147,19 @@ struct backend_ops {
   glv_status (*table_write)(glv_table *table, batch_reader *data, bool overwrite,
                             const glv_write_options *options, glv_write_result *ret,
                             glv_error *err);
+  glv_status (*table_delete)(glv_table *table, const char *filter, const glv_write_options *options,
+                             glv_write_result *ret, glv_error *err);
+  glv_status (*table_update)(glv_table *table, glv_pairs assignments, const char *filter,
+                             const glv_write_options *options, glv_write_result *ret,
+                             glv_error *err);
+  glv_status (*table_merge)(glv_table *table, batch_reader *data, const glv_merge_options *options,
+                            glv_write_result *ret, glv_error *err);
 
   /* Upkeep. version 0 = that of the handle. */
   glv_status (*table_tags)(glv_table *table, batch_reader *ret, glv_error *err);
   glv_status (*table_tag_set)(glv_table *table, const char *tag, uint64_t version,
                               const glv_call_options *options, glv_error *err);
   glv_status (*table_tag_drop)(glv_table *table, const char *tag, glv_error *err);
-  /* older_than_ms >= 0. */
-  glv_status (*table_cleanup)(glv_table *table, int64_t older_than_ms,
-                              const glv_call_options *options, glv_cleanup_result *ret,
-                              glv_error *err);
 
   glv_status (*query)(glv_conn *conn, const char *sql, const glv_call_options *options,
                       batch_reader *ret, glv_error *err);

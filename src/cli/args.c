@@ -25,6 +25,7 @@ static const struct {
 } groups[] = {
     {"ns", "namespaces", ns_commands},
     {"table", "tables", table_commands},
+    {"table", "rows of tables", rows_commands},
     {"table", "upkeep of tables", upkeep_commands},
     {"view", "materialized views", view_commands},
     {NULL, "", query_commands},

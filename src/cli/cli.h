@@ -84,6 +84,7 @@ typedef struct cli {
 /** The commands of each file, ended by one without a name. */
 extern const command ns_commands[];
 extern const command table_commands[];
+extern const command rows_commands[];
 extern const command upkeep_commands[];
 extern const command view_commands[];
 extern const command query_commands[];
@@ -169,6 +170,12 @@ const char *cli_format_of(const char *path);
  */
 bool cli_open_rows(cli *c, const char *path, const char *format, const struct ArrowSchema *columns,
                    struct ArrowArrayStream *ret);
+/** The same with only those of the columns that the file has (a merge). */
+bool cli_open_part(cli *c, const char *path, const char *format, const struct ArrowSchema *columns,
+                   struct ArrowArrayStream *ret);
+/** The format of a file to read or write: --format, or what its name means. NULL after printing a
+ * usage error. */
+const char *cli_file_format(cli *c, const char *path);
 
 /* ---- progress ---- */
 

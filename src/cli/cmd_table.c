@@ -34,22 +34,6 @@ static glv_table *open_table(cli *c, glv_id *ret_id, int *ret_code) {
 
 /* ---- import ---- */
 
-/* The format given, or meant by the file's name; NULL after a usage error. */
-static const char *import_format(cli *c, const char *path) {
-  const char *format = cli_value(c, "format");
-  if (format == NULL) {
-    format = cli_format_of(path);
-  }
-  if (format == NULL) {
-    cli_usage(c, "say --format csv, jsonl or arrow for '%s'", path);
-  } else if (strcmp(format, "csv") != 0 && strcmp(format, "jsonl") != 0 &&
-             strcmp(format, "arrow") != 0) {
-    cli_usage(c, "--format takes csv, jsonl or arrow, not '%s'", format);
-    format = NULL;
-  }
-  return format;
-}
-
 static int report_import(cli *c, glv_id id, glv_table *table, uint64_t rows) {
   const uint64_t version = glv_table_version(table);
   if (!c->json) {
@@ -125,7 +109,7 @@ static int import(cli *c) {
     return cli_usage(c, "--append, --overwrite and --create exclude each other");
   }
   const char *path = c->arguments[1];
-  const char *format = import_format(c, path);
+  const char *format = cli_file_format(c, path);
   glv_id id;
   if (format == NULL) {
     return EXIT_USAGE;
@@ -141,7 +125,7 @@ static int import(cli *c) {
 
 static int export(cli *c) {
   const char *path = c->arguments[1];
-  const char *format = import_format(c, path);
+  const char *format = cli_file_format(c, path);
   glv_id id;
   struct ArrowArrayStream stream;
   if (format == NULL) {

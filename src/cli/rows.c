@@ -131,6 +131,21 @@ static glv_status spool_stdin(struct input_file *input, glv_error *err) {
 
 /* ---- readers ---- */
 
+const char *cli_file_format(cli *c, const char *path) {
+  const char *format = cli_value(c, "format");
+  if (format == NULL) {
+    format = cli_format_of(path);
+  }
+  if (format == NULL) {
+    cli_usage(c, "say --format csv, jsonl or arrow for '%s'", path);
+  } else if (strcmp(format, "csv") != 0 && strcmp(format, "jsonl") != 0 &&
+             strcmp(format, "arrow") != 0) {
+    cli_usage(c, "--format takes csv, jsonl or arrow, not '%s'", format);
+    format = NULL;
+  }
+  return format;
+}
+
 /* --types C=T ... */
 static bool read_types(cli *c, text_read_options *options) {
   const option_value *given = cli_option(c, "types");
@@ -155,11 +170,45 @@ static bool read_types(cli *c, text_read_options *options) {
   return true;
 }
 
-static glv_status open_text(cli *c, const char *format, text_source source, const schema *columns,
+/* What the rows must be like. */
+struct wanted {
+  schema *columns; /* NULL = as the file has them */
+  bool partial;    /* only those of the columns that the file has */
+};
+
+static glv_status open_format(cli *c, const char *format, text_source source,
+                              const text_read_options *options, batch_reader *ret) {
+  return strcmp(format, "csv") == 0 ? csv_reader_open(c->env, source, options, ret, &c->error)
+                                    : jsonl_reader_open(c->env, source, options, ret, &c->error);
+}
+
+/* Takes out of the wanted columns those that the text has not. Columns that are not wanted are
+ * found by the reading. */
+static glv_status keep_present(cli *c, const char *format, text_source source,
+                               const text_read_options *options, struct wanted *w) {
+  CLEANUP(batch_reader_dispose) batch_reader found = {0};
+  TRY(open_format(c, format, source, options, &found));
+  field *fields = ARENA_ARRAY(&c->memory, field, w->columns->field_count);
+  size_t count = 0;
+  if (fields == NULL) {
+    return error_nomem(&c->error, w->columns->field_count * sizeof *fields);
+  }
+  for (size_t i = 0; i < w->columns->field_count; i++) {
+    fields[count] = w->columns->fields[i];
+    count += schema_find(found.schema, str_of(fields[count].name)) != SIZE_MAX;
+  }
+  schema *part = NULL;
+  TRY(schema_new(c->env, fields, count, (metadata){0}, &part, &c->error));
+  schema_unref(w->columns);
+  w->columns = part;
+  return GLV_OK;
+}
+
+static glv_status open_text(cli *c, const char *format, text_source source, struct wanted *w,
                             batch_reader *ret) {
-  text_read_options options = {.columns = columns};
+  text_read_options options = {0};
   str null_text = {0};
-  if (!read_types(c, &options)) {
+  if (!w->partial && !read_types(c, &options)) {
     return c->error.code;
   }
   if (cli_flag(c, "null")) {
@@ -167,8 +216,9 @@ static glv_status open_text(cli *c, const char *format, text_source source, cons
     options.nulls = &null_text;
     options.null_count = 1;
   }
-  return strcmp(format, "csv") == 0 ? csv_reader_open(c->env, source, &options, ret, &c->error)
-                                    : jsonl_reader_open(c->env, source, &options, ret, &c->error);
+  TRY(w->partial ? keep_present(c, format, source, &options, w) : GLV_OK);
+  options.columns = w->columns;
+  return open_format(c, format, source, &options, ret);
 }
 
 static glv_status open_ipc(cli *c, struct input_file *input, batch_reader *ret) {
@@ -219,10 +269,13 @@ static glv_status watch(cli *c, batch_reader *inner, struct input_file *input, b
   return GLV_OK;
 }
 
+static void wanted_dispose(struct wanted *w) { schema_unref(w->columns); }
+
 static glv_status open_rows(cli *c, const char *path, const char *format,
-                            const struct ArrowSchema *columns, struct ArrowArrayStream *ret) {
+                            const struct ArrowSchema *columns, bool partial,
+                            struct ArrowArrayStream *ret) {
   struct input_file *input = ARENA_NEW(&c->memory, struct input_file);
-  CLEANUP(schema_cleanup) schema *wanted = NULL;
+  CLEANUP(wanted_dispose) struct wanted wanted = {.partial = partial};
   batch_reader reader = {0};
   if (input == NULL) {
     return error_nomem(&c->error, sizeof *input);
@@ -234,18 +287,23 @@ static glv_status open_rows(cli *c, const char *path, const char *format,
     TRY(spool_stdin(input, &c->error));
   }
   if (columns != NULL) {
-    TRY(cdata_import_schema(c->env, columns, &wanted, &c->error));
+    TRY(cdata_import_schema(c->env, columns, &wanted.columns, &c->error));
   }
   const text_source source = {input->path, input_open, input};
   TRY(strcmp(format, "arrow") == 0 ? open_ipc(c, input, &reader)
-                                   : open_text(c, format, source, wanted, &reader));
+                                   : open_text(c, format, source, &wanted, &reader));
   TRY(watch(c, &reader, input, &reader));
   return cdata_export_stream(c->env, &reader, ret, &c->error);
 }
 
 bool cli_open_rows(cli *c, const char *path, const char *format, const struct ArrowSchema *columns,
                    struct ArrowArrayStream *ret) {
-  return open_rows(c, path, format, columns, ret) == GLV_OK;
+  return open_rows(c, path, format, columns, false, ret) == GLV_OK;
+}
+
+bool cli_open_part(cli *c, const char *path, const char *format, const struct ArrowSchema *columns,
+                   struct ArrowArrayStream *ret) {
+  return open_rows(c, path, format, columns, true, ret) == GLV_OK;
 }
 
 /* ---- files out ---- */
