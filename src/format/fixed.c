@@ -142,14 +142,35 @@ static glv_status unpack_out_of_line(const codec *c, span in, size_t count, uint
   return GLV_OK;
 }
 
-static glv_status expand_block(span in, size_t count, unsigned bits, uint8_t *out, glv_error *err) {
+static glv_status split_runs(span in, span *ret_values, span *ret_lengths, glv_error *err) {
   if (in.size < 8 || load_le64(in.data) > in.size - 8) {
     return FAIL(err, GLV_E_CORRUPT, "an RLE block of %zu bytes has no valid size", in.size);
   }
   const size_t size = (size_t)load_le64(in.data);
-  const span values = span_of(in.data + 8, size);
-  const span lengths = span_of(in.data + 8 + size, in.size - 8 - size);
+  *ret_values = span_of(in.data + 8, size);
+  *ret_lengths = span_of(in.data + 8 + size, in.size - 8 - size);
+  return GLV_OK;
+}
+
+static glv_status expand_block(span in, size_t count, unsigned bits, uint8_t *out, glv_error *err) {
+  span values;
+  span lengths;
+  TRY(split_runs(in, &values, &lengths, err));
   return rle_expand(bits, values, lengths, count, true, out, err);
+}
+
+glv_status fixed_block_runs(const codec *c, span in, uint64_t *ret, glv_error *err) {
+  *ret = 0;
+  if (c->kind != CODEC_RLE) {
+    return GLV_OK;
+  }
+  span values;
+  span lengths;
+  TRY(split_runs(in, &values, &lengths, err));
+  for (size_t i = 0; i < lengths.size; i++) {
+    *ret += lengths.data[i];
+  }
+  return GLV_OK;
 }
 
 static glv_status repeat(span value, size_t count, unsigned bits, uint8_t *out, glv_error *err) {

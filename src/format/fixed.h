@@ -41,6 +41,10 @@ glv_status fixed_chunk(decoder *d, const codec *c, const chunk_buffers *b, size_
 glv_status fixed_block(decoder *d, const codec *c, span in, size_t count, unsigned bits,
                        uint8_t *out, glv_error *err);
 
+/** Number of values that the lengths of a block of runs tell; 0 for other codecs, which do not
+ * tell. Errors: GLV_E_CORRUPT. */
+glv_status fixed_block_runs(const codec *c, span in, uint64_t *ret, glv_error *err);
+
 /** Bits of the values that a codec produces; 0 when it is not one of fixed width. General is looked
  * through. */
 unsigned fixed_bits(const codec *c);

@@ -320,10 +320,34 @@ static glv_status read_rows(decoder *d, const mini_layout *m, const chunk_task *
   return GLV_OK;
 }
 
+/* Old writers let the number of levels of a chunk wrap at 2^16; runs of levels tell the true one.
+ */
+static glv_status count_levels(const mini_layout *m, chunk_view *v, glv_error *err) {
+  uint64_t rep = 0;
+  uint64_t def = 0;
+  TRY(m->rep != NULL ? fixed_block_runs(m->rep, v->rep, &rep, err) : GLV_OK);
+  TRY(m->def != NULL ? fixed_block_runs(m->def, v->def, &def, err) : GLV_OK);
+  const uint64_t count = u64_max(rep, def);
+  if (count == 0) {
+    return GLV_OK;
+  }
+  if (rep != 0 && def != 0 && rep != def) {
+    return FAIL(err, GLV_E_CORRUPT, "a chunk has %llu repetition and %llu definition levels",
+                (unsigned long long)rep, (unsigned long long)def);
+  }
+  if (count < v->level_count || (count - v->level_count) % (UINT16_MAX + 1u) != 0) {
+    return FAIL(err, GLV_E_CORRUPT, "a chunk has %llu levels and claims to have %zu",
+                (unsigned long long)count, v->level_count);
+  }
+  v->level_count = (size_t)count;
+  return GLV_OK;
+}
+
 static glv_status read_lists(decoder *d, const mini_layout *m, const page_levels *p,
                              const chunk_task *t, chunk_view *v, sink *s, glv_error *err) {
   const uint16_t *rep = NULL;
   const uint16_t *def = NULL;
+  TRY(count_levels(m, v, err));
   TRY(decode_levels(d, m->rep, v->rep, v->level_count, &d->reps, &rep, err));
   TRY(decode_levels(d, m->def, v->def, v->level_count, &d->levels, &def, err));
   if (def == NULL) {

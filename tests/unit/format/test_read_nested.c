@@ -2,6 +2,7 @@
  * Lists and structs: the worked bytes of every layout with levels, what must be refused, and how
  * arrays are put together from the levels of several leaves.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "format/assemble.h"
@@ -109,6 +110,57 @@ static void mini_lists_refused(void **state) {
   lists_fail(*state, &p, GLV_E_CORRUPT, "a layer of unknown kind 9");
   p.layout = LIST_LAYOUT("05", "03");
   lists_fail(*state, &p, GLV_E_CORRUPT, "repetition levels but no list layer");
+}
+
+/* A stream of levels as runs: n of one value, and the last of another one. */
+static size_t put_runs(char *to, size_t room, size_t n, const char *value, const char *last) {
+  const size_t runs = (n + 254) / 255;
+  size_t at = (size_t)snprintf(to, room, "%02x%02x000000000000", (unsigned)(2 * (runs + 1)) & 255,
+                               (unsigned)(2 * (runs + 1)) >> 8);
+  for (size_t i = 0; i < runs; i++) {
+    at += (size_t)snprintf(to + at, room - at, "%s", value);
+  }
+  at += (size_t)snprintf(to + at, room - at, "%s", last);
+  for (size_t left = n; left != 0; left -= left < 255 ? left : 255) {
+    at += (size_t)snprintf(to + at, room - at, "%02x", (unsigned)(left < 255 ? left : 255));
+  }
+  at += (size_t)snprintf(to + at, room - at, "01");
+  while (at % 16 != 0) {
+    at += (size_t)snprintf(to + at, room - at, "fe");
+  }
+  return at;
+}
+
+#define RUNS16 "42{0a{" FLAT16 "} 12{0a{0808}}}"
+
+/* 65,542 lists that are null, and one with an item, in one chunk whose number of levels wraps. */
+static void wrapped_level_counts(void **state) {
+  enum { NULLS = 65542, STREAM = 785 }; /* 8 + 259 runs of 3 bytes */
+  static char chunk[4000];
+  size_t at = (size_t)snprintf(chunk, sizeof chunk, "0700 1103 1103 04000000 fefefefefefe");
+  at += put_runs(chunk + at, sizeof chunk - at, NULLS, "0100", "0100");
+  at += put_runs(chunk + at, sizeof chunk - at, NULLS, "0100", "0000");
+  snprintf(chunk + at, sizeof chunk - at, "09000000 fefefefe");
+  assert_int_equal(hex_bytes(chunk, (uint8_t[2000]){0}, 2000), 24 + 2 * align_up(STREAM, 8));
+  made_page p = {NULLS + 1,
+                 "0a{0a{" RUNS16 "} 12{" RUNS16 "} 1a{" FLAT32 "} 32{0104} 3801 4001 4801 5001}",
+                 {"800c0000", chunk, "0700010000000000 0000000000000000"}};
+  array a = {0};
+  lists_are_read(*state, &p, 1, &a);
+  assert_int_equal(array_null_count(&a), NULLS);
+  assert_true(array_is_valid(&a, NULLS));
+  assert_int32(&a.children[0], (const int32_t[]){9}, "1");
+  array_unref(&a);
+  chunk[1] = '6'; /* 6 levels are not what 65,543 wrap to */
+  lists_fail(*state, &p, GLV_E_CORRUPT, "a chunk has 65543 levels and claims to have 6");
+  chunk[1] = '7';
+  const size_t last = strlen(chunk) - 2 * 8 - 1;
+  char *end = chunk + last;
+  while (strncmp(end, "01", 2) != 0) { /* the last run of the definition levels */
+    end--;
+  }
+  end[1] = '2';
+  lists_fail(*state, &p, GLV_E_CORRUPT, "65543 repetition and 65544 definition levels");
 }
 
 /* ---- full-zip ---- */
@@ -262,9 +314,9 @@ static void siblings_must_agree(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(mini_lists),          TEST(mini_lists_refused), TEST(zip_lists),
-      TEST(zip_lists_refused),   TEST(constant_lists),     TEST(lists_of_lists),
-      TEST(siblings_must_agree),
+      TEST(mini_lists),     TEST(mini_lists_refused),  TEST(wrapped_level_counts),
+      TEST(zip_lists),      TEST(zip_lists_refused),   TEST(constant_lists),
+      TEST(lists_of_lists), TEST(siblings_must_agree),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
