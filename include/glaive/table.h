@@ -386,6 +386,43 @@ GLV_API GLV_CHECKED glv_status glv_table_tag_set(glv_table *table, const char *t
 GLV_API GLV_CHECKED glv_status glv_table_tag_drop(glv_table *table, const char *tag,
                                                   glv_error *err);
 
+/** glv_table_cleanup: only tell what would be removed. */
+#define GLV_CLEANUP_DRY_RUN 1u
+/** glv_table_cleanup: fail with GLV_E_BAD_STATE when a version of that age is tagged; without it
+ * tagged versions just stay. */
+#define GLV_CLEANUP_REFUSE_TAGGED 2u
+
+/** What a cleanup removed. Set struct_size before the call. */
+typedef struct glv_cleanup_result {
+  uint32_t struct_size;
+  uint32_t flags; /**< 0 */
+  uint64_t versions;
+  uint64_t data_files;
+  uint64_t deletion_files;
+  uint64_t transaction_files;
+  uint64_t index_files;
+  uint64_t bytes; /**< of all of them, manifests included */
+} glv_cleanup_result;
+
+/**
+ * Remove old versions and the files that only they refer to. Makes no version. These stay: the
+ * latest version; tagged ones; those that branches begin at; those that a handle or a running scan
+ * of this environment stands at; the source versions that views of this database were made from;
+ * of a view, every version since its last refresh. Files that no version refers to go when they are
+ * seven days old. Readers in other processes are protected by older_than_ms alone.
+ *
+ * @param table         the table.
+ * @param older_than_ms only versions made longer ago than this go; 0 = all, negative = seven days.
+ * @param options       NULL, or flags GLV_CLEANUP_*, cancel.
+ * @param ret           NULL, or filled on success.
+ * @param err           NULL, or filled on failure. Errors: GLV_E_BAD_STATE, also when a table of
+ * the database cannot be read, so that nobody knows whether it is a view of this one;
+ * GLV_E_CORRUPT; GLV_E_UNSUPPORTED for a branch; GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_cleanup(glv_table *table, int64_t older_than_ms,
+                                                 const glv_call_options *options,
+                                                 glv_cleanup_result *ret, glv_error *err);
+
 /* ---- changing rows ----
  *
  * The change is computed from the latest version. When another writer's commit stands against it,

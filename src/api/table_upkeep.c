@@ -28,3 +28,18 @@ glv_status glv_table_tag_drop(glv_table *table, const char *tag, glv_error *err)
   TRY(require_pointer(tag, "tag", err));
   return table->ops->table_tag_drop(table, tag, err);
 }
+
+glv_status glv_table_cleanup(glv_table *table, int64_t older_than_ms,
+                             const glv_call_options *options, glv_cleanup_result *ret,
+                             glv_error *err) {
+  static const int64_t default_ms = INT64_C(7) * 24 * 3600 * 1000;
+  TRY(check_table(table, err));
+  glv_call_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, GLV_CLEANUP_DRY_RUN | GLV_CLEANUP_REFUSE_TAGGED, err));
+  glv_cleanup_result result = {0};
+  TRY(table->ops->table_cleanup(table, older_than_ms >= 0 ? older_than_ms : default_ms, &known,
+                                &result, err));
+  result_write(ret, &result, sizeof result);
+  return GLV_OK;
+}

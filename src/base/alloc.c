@@ -19,6 +19,7 @@
 #include "base/checked.h"
 #include "base/env.h"
 #include "base/lock_table_private.h"
+#include "base/pin_table_private.h"
 #include "base/thread.h"
 
 enum { HEADER_BYTES = 16, BUFFER_ALIGN = 64, MAX_DEFAULT_THREADS = 8, MAX_THREADS = 1024 };
@@ -45,6 +46,7 @@ struct glv_env {
   mutex pool_lock;
   struct pool *pool; /* guarded by pool_lock until set */
   struct lock_table locks;
+  struct pin_table pins;
 };
 
 static void *default_alloc(void *user, size_t size, size_t align) {
@@ -117,6 +119,7 @@ glv_status env_new(const glv_env_options *options, glv_env **ret, glv_error *err
   mutex_init(&env->pool_lock);
   mutex_init(&env->locks.lock);
   condition_init(&env->locks.changed);
+  mutex_init(&env->pins.lock);
   *ret = env;
   return GLV_OK;
 }
@@ -134,6 +137,7 @@ void env_unref(glv_env *env) {
     pool_free(env->pool); /* in a forked child the threads do not exist */
   }
   mutex_dispose(&env->pool_lock);
+  mutex_dispose(&env->pins.lock);
   condition_dispose(&env->locks.changed);
   mutex_dispose(&env->locks.lock);
   if (env->has_cache) {
@@ -155,6 +159,10 @@ void env_memory(const glv_env *env, uint64_t *ret_used, uint64_t *ret_peak) {
 }
 
 const glv_io *env_io(const glv_env *env) { return &env->io; }
+
+struct pin_table *env_pin_table(glv_env *env) {
+  return &env->pins;
+}
 
 struct lock_table *env_lock_table(glv_env *env) {
   return &env->locks;

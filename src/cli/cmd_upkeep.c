@@ -72,6 +72,80 @@ static int tag(cli *c) {
   return code;
 }
 
+/* ---- cleanup ---- */
+
+/* `7d`, `12h`, `30m`, `45s`, or `0`, in milliseconds. @return false after a usage error. */
+static bool read_age(cli *c, const char *text, int64_t *ret_ms) {
+  static const struct {
+    char letter;
+    uint64_t ms;
+  } units[] = {{'d', 86400000}, {'h', 3600000}, {'m', 60000}, {'s', 1000}};
+  const size_t size = strlen(text);
+  uint64_t number = 0;
+  uint64_t ms = 0;
+  if (strcmp(text, "0") == 0) {
+    *ret_ms = 0;
+    return true;
+  }
+  for (size_t i = 0; size > 0 && i < sizeof units / sizeof units[0]; i++) {
+    if (text[size - 1] == units[i].letter && str_to_u64(str_slice(text, size - 1), &number) &&
+        u64_mul(number, units[i].ms, &ms) && ms <= INT64_MAX) {
+      *ret_ms = (int64_t)ms;
+      return true;
+    }
+  }
+  cli_usage(c, "--older-than takes a time such as 7d, 12h, 30m, 45s or 0, not '%s'", text);
+  return false;
+}
+
+static int report_cleanup(cli *c, glv_id id, const glv_cleanup_result *r, bool dry_run) {
+  const uint64_t files = r->data_files + r->deletion_files + r->transaction_files + r->index_files;
+  if (!c->json) {
+    printf("%s %s versions and %s files of %s, %s bytes\n", dry_run ? "would remove" : "removed",
+           cli_count(c, r->versions), cli_count(c, files), cli_name_text(c, id),
+           cli_count(c, r->bytes));
+    return EXIT_DONE;
+  }
+  json *o = js_new_object();
+  if ((js_put(o, "table", js_new_string(str_of(cli_name_text(c, id))), &c->error) |
+       js_put(o, "dry_run", js_new_bool(dry_run), &c->error) |
+       js_put(o, "versions", js_new_int((int64_t)r->versions), &c->error) |
+       js_put(o, "data_files", js_new_int((int64_t)r->data_files), &c->error) |
+       js_put(o, "deletion_files", js_new_int((int64_t)r->deletion_files), &c->error) |
+       js_put(o, "transaction_files", js_new_int((int64_t)r->transaction_files), &c->error) |
+       js_put(o, "index_files", js_new_int((int64_t)r->index_files), &c->error) |
+       js_put(o, "bytes", js_new_int((int64_t)r->bytes), &c->error)) != GLV_OK) {
+    js_free(o);
+    return cli_failed(c);
+  }
+  return cli_print_json(c, o);
+}
+
+static int cleanup(cli *c) {
+  glv_id id;
+  int64_t older_than_ms = -1;
+  glv_call_options options = GLV_OPTIONS(glv_call_options);
+  glv_cleanup_result result = GLV_OPTIONS(glv_cleanup_result);
+  const bool dry_run = cli_flag(c, "dry-run");
+  options.flags = (dry_run ? GLV_CLEANUP_DRY_RUN : 0) |
+                  (cli_flag(c, "refuse-tagged") ? GLV_CLEANUP_REFUSE_TAGGED : 0);
+  if (cli_flag(c, "older-than") && !read_age(c, cli_value(c, "older-than"), &older_than_ms)) {
+    return EXIT_USAGE;
+  }
+  glv_table *table = cli_open_table(c, c->arguments[0], &id);
+  if (table == NULL) {
+    return cli_failed(c);
+  }
+  const glv_status status = glv_table_cleanup(table, older_than_ms, &options, &result, &c->error);
+  glv_table_free(table);
+  return status == GLV_OK ? report_cleanup(c, id, &result, dry_run) : cli_failed(c);
+}
+
+static const option_spec cleanup_options[] = {
+    {"older-than", 0, OPTION_VALUE, "AGE", "versions younger than this stay: 12h, 30d, 0 (7d)"},
+    {"dry-run", 0, OPTION_FLAG, NULL, "only tell what would be removed"},
+    {"refuse-tagged", 0, OPTION_FLAG, NULL, "fail when a version of that age is tagged"},
+};
 static const option_spec tag_options[] = {
     {"move", 0, OPTION_FLAG, NULL, "set: a tag of that name is moved"},
 };
@@ -80,5 +154,7 @@ const command upkeep_commands[] = {
     {"table", "tag", "list NAME | set NAME TAG [VERSION] | drop NAME TAG", 2, 4,
      "List, set or drop names of versions; cleanup keeps the versions they name.", tag_options, 1,
      tag},
+    {"table", "cleanup", "NAME", 1, 1,
+     "Remove old versions that no tag, view, branch or reader needs.", cleanup_options, 3, cleanup},
     {0},
 };

@@ -26,7 +26,6 @@ static const char SHAPE[] =
 /* A FROM item behind the table. */
 struct lateral {
   bool is_there;
-  bool is_unnest;
   ast_name function;
   node_list arguments;
   ast_name alias;
@@ -126,34 +125,11 @@ static glv_status set_items(struct view *v, glv_error *err) {
 
 /* ---- FROM ---- */
 
-static glv_status lateral_alias(struct view *v, const char *missing, glv_error *err) {
-  parser *p = &v->p;
-  const bool is_explicit = parser_accept(p, KW_AS);
-  if (!parser_at_word(p) || (!is_explicit && select_at_clause(p))) {
-    return parser_fail(p, &p->at.tok, err, "%s", missing);
-  }
-  TRY(parser_name(p, &p->at.tok, &v->lateral.alias, err));
-  parser_advance(p);
-  return check_name(p, &v->lateral.alias, err);
-}
-
 static glv_status unnest(struct view *v, glv_error *err) {
-  parser *p = &v->p;
-  parser_advance(p);
-  TRY(parser_expect_char(p, '(', err));
-  const ast *column;
-  TRY(parser_expression(p, PREC_NONE, &column, err));
-  if (column->kind != AST_COLUMN || column->name_count != 1 || !parser_at_char(p, ')')) {
-    return parser_fail(p, &p->at.tok, err, "UNNEST takes one top-level list column of the table");
-  }
-  parser_advance(p);
-  TRY(check_name(p, &column->names[0], err));
-  TRY(parser_push(p, &v->lateral.arguments, column, err));
-  v->lateral.is_unnest = true;
-  v->s->has_unnest = true;
-  v->s->unnest_column = column->names[0].text;
-  TRY(lateral_alias(v, "UNNEST needs an alias: `UNNEST(column) AS alias`", err));
-  v->s->unnest_alias = v->lateral.alias.text;
+  const ast *column = NULL;
+  TRY(select_unnest(&v->p, &column, &v->lateral.alias, v->s, err));
+  TRY(check_name(&v->p, &column->names[0], err));
+  TRY(check_name(&v->p, &v->lateral.alias, err));
   return GLV_OK;
 }
 
@@ -193,13 +169,13 @@ static glv_status function(struct view *v, const ast_name *names, uint32_t count
   }
   v->s->has_function = true;
   v->s->function_name = names[0].text;
-  return lateral_alias(v, missing, err);
+  TRY(select_alias(p, missing, &v->lateral.alias, err));
+  return check_name(p, &v->lateral.alias, err);
 }
 
 /* What follows the comma, or CROSS JOIN, behind the table. */
 static glv_status lateral(struct view *v, glv_error *err) {
   parser *p = &v->p;
-  parser_accept(p, KW_LATERAL);
   v->lateral.is_there = true;
   if (parser_at(p, KW_UNNEST)) {
     return unnest(v, err);
@@ -249,12 +225,7 @@ static glv_status from(struct view *v, glv_error *err) {
   if (parser_at(p, KW_AS) || (parser_at_word(p) && !select_at_clause(p))) {
     return table_alias(p, err);
   }
-  const bool is_cross_join = parser_at(p, KW_CROSS) && token_is(&p->at.next, KW_JOIN);
-  if (is_cross_join) {
-    parser_advance(p);
-    parser_advance(p);
-  }
-  if (is_cross_join || parser_accept_char(p, ',')) {
+  if (select_at_lateral(p)) {
     TRY(lateral(v, err));
   }
   return parser_at_char(p, ',') || parser_at(p, KW_CROSS)
@@ -369,18 +340,27 @@ static glv_status put_table(const str *parts, size_t count, buf *out, glv_error 
   return GLV_OK;
 }
 
+static glv_status put_unnest(const select_statement *s, buf *out, glv_error *err) {
+  if (!s->has_unnest) {
+    return GLV_OK;
+  }
+  TRY(buf_append_str(out, STR(", UNNEST("), err));
+  TRY(expr_print_identifier(s->unnest_column, out, err));
+  TRY(buf_append_str(out, STR(") AS "), err));
+  return expr_print_identifier(s->unnest_alias, out, err);
+}
+
 static glv_status put_limit(const select_statement *s, buf *out, glv_error *err) {
   return s->has_limit ? buf_printf(out, err, " LIMIT %" PRIu64, s->limit) : GLV_OK;
 }
 
-static glv_status put_lateral(const struct view *v, buf *out, glv_error *err) {
+static glv_status put_function(const struct view *v, buf *out, glv_error *err) {
   const struct lateral *l = &v->lateral;
-  if (!l->is_there) {
+  if (!v->s->has_function) {
     return GLV_OK;
   }
   TRY(buf_append_str(out, STR(", "), err));
-  TRY(l->is_unnest ? buf_append_str(out, STR("UNNEST"), err)
-                   : expr_print_identifier(l->function.text, out, err));
+  TRY(expr_print_identifier(l->function.text, out, err));
   TRY(buf_append_char(out, '(', err));
   TRY(put_list(l->arguments.items, l->arguments.count, out, err));
   TRY(buf_append_str(out, STR(") AS "), err));
@@ -394,7 +374,8 @@ static glv_status print_parsed(const struct view *v, buf *out, glv_error *err) {
     TRY(select_print_item(v->parts[i].expression, v->s->items[i].output, out, err));
   }
   TRY(put_table(v->s->table, v->s->table_parts, out, err));
-  TRY(put_lateral(v, out, err));
+  TRY(put_unnest(v->s, out, err));
+  TRY(put_function(v, out, err));
   if (v->filter != NULL) {
     TRY(buf_append_str(out, STR(" WHERE "), err));
     TRY(ast_print(v->filter, out, err));
@@ -467,6 +448,7 @@ glv_status select_print_view(arena *a, const select_statement *s, buf *out, glv_
     TRY(put_expression(a, s->items[i].expression, s->items[i].output, true, out, err));
   }
   TRY(put_table(s->table, s->table_parts, out, err));
+  TRY(put_unnest(s, out, err));
   if (s->filter.size != 0) {
     TRY(buf_append_str(out, STR(" WHERE "), err));
     TRY(put_expression(a, s->filter, (str){NULL, 0}, false, out, err));

@@ -25,7 +25,7 @@ typedef struct select_order {
 /** A parsed statement; everything lives in the arena it was parsed into. */
 typedef struct select_statement {
   bool star;       /* SELECT * */
-  bool count_star; /* SELECT count(*) without GROUP BY: queries only */
+  bool count_star; /* SELECT count(*) without UNNEST and GROUP BY: queries only */
   const select_item *items;
   size_t item_count;
   const str *table; /* decoded parts, outermost first; the last is the table */
@@ -37,7 +37,7 @@ typedef struct select_statement {
   uint64_t offset;
   const select_order *order; /* queries only */
   size_t order_count;
-  bool has_unnest; /* views: FROM t, UNNEST(col) AS alias */
+  bool has_unnest; /* FROM t, UNNEST(col) AS alias */
   str unnest_column;
   str unnest_alias;
   bool has_function; /* views: FROM t, fn(...) AS alias */
@@ -56,9 +56,9 @@ typedef struct select_statement {
 glv_status select_parse_view(arena *a, str text, select_statement *ret, glv_error *err);
 
 /**
- * Parse an ad-hoc query: SELECT items | * FROM table [WHERE] [GROUP BY expr, ...] [ORDER BY column
- * [ASC|DESC] [NULLS FIRST|LAST], ...] [LIMIT n] [OFFSET n]. "x" is an identifier. Errors:
- * GLV_E_SQL_PARSE.
+ * Parse an ad-hoc query: SELECT items | * FROM table [, UNNEST(col) AS alias] [WHERE] [GROUP BY
+ * expr, ...] [ORDER BY column [ASC|DESC] [NULLS FIRST|LAST], ...] [LIMIT n] [OFFSET n]. "x" is an
+ * identifier. Errors: GLV_E_SQL_PARSE.
  */
 glv_status select_parse_query(arena *a, str text, select_statement *ret, glv_error *err);
 

@@ -1,6 +1,6 @@
 /*
  * The parts of SELECT statements that view definitions and queries have in common: items, aliases,
- * table names, GROUP BY.
+ * table names, UNNEST, GROUP BY.
  *
  * An alias without AS may be any word that does not begin a clause.
  */
@@ -74,6 +74,47 @@ glv_status select_set_table(parser *p, const ast_name *names, uint32_t count, se
   }
   ret->table = parts;
   ret->table_parts = count;
+  return GLV_OK;
+}
+
+bool select_at_lateral(parser *p) {
+  const bool is_cross_join = parser_at(p, KW_CROSS) && token_is(&p->at.next, KW_JOIN);
+  if (is_cross_join) {
+    parser_advance(p);
+    parser_advance(p);
+  }
+  const bool is_there = is_cross_join || parser_accept_char(p, ',');
+  if (is_there) {
+    parser_accept(p, KW_LATERAL);
+  }
+  return is_there;
+}
+
+glv_status select_alias(parser *p, const char *missing, ast_name *ret, glv_error *err) {
+  const bool is_explicit = parser_accept(p, KW_AS);
+  if (!parser_at_word(p) || (!is_explicit && select_at_clause(p))) {
+    return parser_fail(p, &p->at.tok, err, "%s", missing);
+  }
+  TRY(parser_name(p, &p->at.tok, ret, err));
+  parser_advance(p);
+  return GLV_OK;
+}
+
+glv_status select_unnest(parser *p, const ast **ret_column, ast_name *ret_alias,
+                         select_statement *ret, glv_error *err) {
+  parser_advance(p);
+  TRY(parser_expect_char(p, '(', err));
+  const ast *column;
+  TRY(parser_expression(p, PREC_NONE, &column, err));
+  if (column->kind != AST_COLUMN || column->name_count != 1 || !parser_at_char(p, ')')) {
+    return parser_fail(p, &p->at.tok, err, "UNNEST takes one top-level list column of the table");
+  }
+  parser_advance(p);
+  TRY(select_alias(p, "UNNEST needs an alias: `UNNEST(column) AS alias`", ret_alias, err));
+  ret->has_unnest = true;
+  ret->unnest_column = column->names[0].text;
+  ret->unnest_alias = ret_alias->text;
+  *ret_column = column;
   return GLV_OK;
 }
 

@@ -22,6 +22,14 @@ glv_status select_part_parse(parser *p, select_part *ret, glv_error *err);
 /** Decoded parts of a table's name into a statement. */
 glv_status select_set_table(parser *p, const ast_name *names, uint32_t count, select_statement *ret,
                             glv_error *err);
+/** Skip a comma or CROSS JOIN, and LATERAL, which stand before a second item of FROM; whether one
+ * follows. */
+bool select_at_lateral(parser *p);
+/** [AS] name, which must be there: `missing` says so. */
+glv_status select_alias(parser *p, const char *missing, ast_name *ret, glv_error *err);
+/** UNNEST(column) AS alias into a statement, standing at UNNEST; its names as written. */
+glv_status select_unnest(parser *p, const ast **ret_column, ast_name *ret_alias,
+                         select_statement *ret, glv_error *err);
 /** Items of a statement from its parsed parts; an item without a name must be a path. */
 glv_status select_set_item(parser *p, const select_part *part, select_item *ret, glv_error *err);
 /**

@@ -1,9 +1,11 @@
 /*
- * Ad-hoc queries: SELECT items | * FROM table [WHERE] [GROUP BY] [ORDER BY] [LIMIT] [OFFSET].
+ * Ad-hoc queries: SELECT items | * FROM table [, UNNEST(column) AS alias] [WHERE] [GROUP BY]
+ * [ORDER BY] [LIMIT] [OFFSET].
  *
  * A computed item without alias is named by its own text. Nulls come last in ascending order and
  * first in descending order unless the query says otherwise. A query with an aggregate is a grouped
- * one, with or without GROUP BY, but for count(*) alone, which is counted without reading rows.
+ * one, with or without GROUP BY, but for count(*) of a table alone, which is counted without
+ * reading rows.
  */
 #include "base/limits.h"
 #include "expr/expr.h"
@@ -64,7 +66,15 @@ static glv_status table(struct query *q, glv_error *err) {
   uint32_t count;
   TRY(parser_expect(p, KW_FROM, "FROM", err));
   TRY(select_table(p, &names, &count, err));
-  return select_set_table(p, names, count, q->s, err);
+  TRY(select_set_table(p, names, count, q->s, err));
+  if (!select_at_lateral(p)) {
+    return GLV_OK;
+  }
+  const ast *column;
+  ast_name alias;
+  q->s->count_star = false;
+  return parser_at(p, KW_UNNEST) ? select_unnest(p, &column, &alias, q->s, err)
+                                 : parser_expected(p, "UNNEST(column) AS alias", err);
 }
 
 static glv_status group_by(struct query *q, glv_error *err) {
@@ -146,8 +156,9 @@ static glv_status window(struct query *q, glv_error *err) {
 static glv_status refuse(const parser *p, glv_error *err) {
   const str word = token_source(&p->at.lex, &p->at.tok);
   return parser_fail(p, &p->at.tok, err,
-                     "a query is `SELECT columns FROM table [WHERE predicate] [GROUP BY expr, ...] "
-                     "[ORDER BY column, ...] [LIMIT n] [OFFSET n]`; %.*s is not part of it",
+                     "a query is `SELECT columns FROM table [, UNNEST(column) AS alias] [WHERE "
+                     "predicate] [GROUP BY expr, ...] [ORDER BY column, ...] [LIMIT n] [OFFSET "
+                     "n]`; %.*s is not part of it",
                      STR_ARG(word));
 }
 

@@ -111,6 +111,16 @@ glv_status file_reader_read(file_reader *r, uint32_t column, const field *f, uin
                             glv_error *err);
 
 /**
+ * First rows of the chunks of a column over all its pages: one for each mini-block chunk, one for a
+ * page in any other layout. Reads no values.
+ *
+ * @param ret  in the arena.
+ * Errors: GLV_E_CORRUPT, GLV_E_UNSUPPORTED, GLV_E_IO, GLV_E_NOMEM. Thread class: T.
+ */
+glv_status file_reader_chunks(file_reader *r, uint32_t column, arena *a, const uint64_t **ret,
+                              size_t *ret_count, glv_error *err);
+
+/**
  * Bytes of the file: what the descriptors of a blob column (position, size) point to.
  * Errors: GLV_E_CORRUPT when the file does not have them; GLV_E_LIMIT for more than max_size;
  * GLV_E_IO; GLV_E_NOMEM. Thread class: T.

@@ -26,7 +26,7 @@
 #include "base/limits.h"
 #include "io/io.h"
 
-enum { LARGEST_TRANSFER = 1 << 30 };
+enum { LARGEST_TRANSFER = 1 << 30, LISTING_BYTES = 16 << 10 };
 static const int64_t NS_PER_S = 1000000000;
 
 static void *handle_of(int fd) { return (void *)((intptr_t)fd + 1); }
@@ -265,7 +265,7 @@ static glv_status local_remove(void *user, void *dir, const char *name, glv_erro
                                             : fail_name(err, errno, "remove", fd_of(dir), name);
 }
 
-static bool is_directory(int dir, const struct dirent *entry) {
+static bool is_directory(int dir, const struct dirent64 *entry) {
   if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK) {
     return entry->d_type == DT_DIR;
   }
@@ -273,15 +273,24 @@ static bool is_directory(int dir, const struct dirent *entry) {
   return fstatat(dir, entry->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-static glv_status visit_entries(DIR *stream, glv_io_visit visit, void *context, glv_error *err) {
+/* The calls behind readdir: a refresh with nothing to do is little more than two listings, and a
+ * DIR stream would cost it a block of memory and three calls for each. */
+static glv_status visit_entries(int fd, glv_io_visit visit, void *context, glv_error *err) {
+  union {
+    struct dirent64 entry;
+    char bytes[LISTING_BYTES];
+  } block;
   for (;;) {
-    errno = 0;
-    const struct dirent *entry = readdir(stream);
-    if (entry == NULL) {
-      return errno == 0 ? GLV_OK : fail_fd(err, errno, "list directory", dirfd(stream));
+    const ssize_t size = getdents64(fd, &block, sizeof block);
+    if (size <= 0) {
+      return size == 0 ? GLV_OK : fail_fd(err, errno, "list directory", fd);
     }
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-      TRY(visit(context, entry->d_name, is_directory(dirfd(stream), entry), err));
+    for (ssize_t at = 0; at < size;) {
+      const struct dirent64 *entry = (const void *)(block.bytes + at);
+      at += entry->d_reclen;
+      if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+        TRY(visit(context, entry->d_name, is_directory(fd, entry), err));
+      }
     }
   }
 }
@@ -294,14 +303,8 @@ static glv_status local_list(void *user, void *dir, const char *name, glv_io_vis
   if (fd < 0) {
     return fail_name(err, errno, "list directory", dir_fd_of(dir), target);
   }
-  DIR *stream = fdopendir(fd);
-  if (stream == NULL) {
-    const int number = errno;
-    close(fd);
-    return fail_name(err, number, "list directory", dir_fd_of(dir), target);
-  }
-  const glv_status status = visit_entries(stream, visit, context, err);
-  closedir(stream);
+  const glv_status status = visit_entries(fd, visit, context, err);
+  close(fd);
   return status;
 }
 

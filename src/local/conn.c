@@ -27,6 +27,7 @@ const backend_ops local_ops = {
     .table_tags = local_table_tags,
     .table_tag_set = local_table_tag_set,
     .table_tag_drop = local_table_tag_drop,
+    .table_cleanup = local_table_cleanup,
     .query = local_query,
     .view_prepare = local_view_prepare,
     .view_plan_definition = local_view_plan_definition,

@@ -8,11 +8,13 @@
 
 glv_status local_definition_out(arena *a, const view_definition *d, glv_view_def *ret,
                                 glv_error *err) {
-  glv_pair *pairs = ARENA_ARRAY(a, glv_pair, d->projection_count);
+  const bool is_select = definition_is_select(d); /* else only the query tells what it is */
+  const size_t count = is_select ? d->projection_count : 0;
+  glv_pair *pairs = ARENA_ARRAY(a, glv_pair, count);
   if (pairs == NULL) {
-    return error_nomem(err, d->projection_count * sizeof *pairs);
+    return error_nomem(err, count * sizeof *pairs);
   }
-  for (size_t i = 0; i < d->projection_count; i++) {
+  for (size_t i = 0; i < count; i++) {
     pairs[i] = (glv_pair){d->projections[i].output, d->projections[i].expression};
   }
   *ret = (glv_view_def){
@@ -20,8 +22,8 @@ glv_status local_definition_out(arena *a, const view_definition *d, glv_view_def
       .flags = d->has_limit ? GLV_VIEW_DEF_LIMIT : 0,
       .source_table = d->source_table,
       .source_namespace = {d->source_namespace, d->namespace_count},
-      .projections = {pairs, d->projection_count},
-      .filter = d->filter,
+      .projections = {pairs, count},
+      .filter = is_select ? d->filter : NULL,
       .limit = d->limit,
       .query = d->query,
       .form = (int32_t)d->form,
@@ -161,7 +163,8 @@ glv_status local_definition_in(arena *a, const glv_view_def *def, view_definitio
   if (!*ret_is_sql) {
     return from_fields(a, def, ret, err);
   }
-  const definition_form form =
-      def->stored_form == GLV_STORED_QUERY ? DEFINITION_QUERY : DEFINITION_SELECT;
+  const definition_form form = def->stored_form == GLV_STORED_QUERY    ? DEFINITION_QUERY
+                               : def->stored_form == GLV_STORED_SELECT ? DEFINITION_SELECT
+                                                                       : DEFINITION_ANY;
   return definition_from_sql(a, str_of(def->query), form, ret, err);
 }

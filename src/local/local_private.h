@@ -34,7 +34,15 @@ typedef struct local_view {
   glv_view_def definition;
   const char *stored;      /* text of mv.definition */
   const char *incarnation; /* NULL = none */
+  mutex lock;              /* guards what follows */
+  table_snapshot *source;  /* as the last refresh saw it, so that the next need not read it; NULL */
 } local_view;
+
+/** How tables are found by namespace and name, as a view does it. */
+typedef struct local_sources {
+  local_conn *conn;       /* borrowed */
+  table_snapshot *source; /* the latest version that was asked for last; NULL. A reference */
+} local_sources;
 
 typedef struct local_plan {
   glv_view_plan base;
@@ -139,6 +147,20 @@ glv_status local_table_tags(glv_table *table, batch_reader *ret, glv_error *err)
 glv_status local_table_tag_set(glv_table *table, const char *tag, uint64_t version,
                                const glv_call_options *options, glv_error *err);
 glv_status local_table_tag_drop(glv_table *table, const char *tag, glv_error *err);
+glv_status local_table_cleanup(glv_table *table, int64_t older_than_ms,
+                               const glv_call_options *options, glv_cleanup_result *ret,
+                               glv_error *err);
+/**
+ * The versions of a table that the views of this database need: the source versions they were made
+ * from, and of a view those since its stamp.
+ *
+ * @param ret       in an array of arena.
+ * @param ret_from  every version from this one on is needed; 0 = none.
+ * Errors: GLV_E_BAD_STATE naming a table that cannot be read: it may be a view of this one.
+ */
+glv_status local_needed_versions(local_conn *conn, const table_snapshot *t, arena *a,
+                                 uint64_t **ret, size_t *ret_count, uint64_t *ret_from,
+                                 glv_error *err);
 
 /* ---- views ---- */
 
@@ -151,8 +173,8 @@ glv_status local_definition_query(arena *a, view_definition *d, glv_error *err);
 /** A public definition as input for planning; *ret_is_sql tells how failures are to be reported. */
 glv_status local_definition_in(arena *a, const glv_view_def *def, view_definition *ret,
                                bool *ret_is_sql, glv_error *err);
-/** How refreshes find sources in this database; context is the local_conn. */
-view_database local_database(local_conn *conn);
+/** How refreshes find sources in a database; s is borrowed. */
+view_database local_database(local_sources *s);
 
 glv_status local_view_prepare(glv_conn *conn, const glv_view_def *def,
                               const glv_call_options *options, glv_view_plan **ret, glv_error *err);

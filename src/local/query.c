@@ -1,7 +1,8 @@
 /*
  * Ad-hoc queries: a scan with the statement's items, filter, limit and offset; ORDER BY collects
  * the result, sorts row numbers by the key columns, and gathers. A key that is no output of the
- * statement is a column of the table, scanned beside the outputs and left out of the result.
+ * statement is a column of the table, scanned beside the outputs and left out of the result. A
+ * grouped statement can be sorted by its result columns only.
  */
 #include <stdlib.h>
 
@@ -9,9 +10,10 @@
 #include "arrow/cdata.h"
 #include "expr/expr.h"
 #include "expr/json_columns.h"
+#include "expr/select.h"
 #include "expr/sort.h"
-#include "local/query_private.h"
-#include "table/scan.h"
+#include "local/local_private.h"
+#include "table/scan_group.h"
 
 /* ---- scanning ---- */
 
@@ -24,13 +26,18 @@ static glv_status requoted(arena *a, str text, str *ret, glv_error *err) {
   return copy != NULL ? GLV_OK : error_nomem(err, out.size);
 }
 
-static bool is_output(const select_statement *s, const table_snapshot *t, str name) {
+/* columns: those that `*` stands for. */
+static bool is_output(const select_statement *s, const schema *columns, str name) {
   for (size_t i = 0; i < s->item_count; i++) {
     if (str_equal(s->items[i].output, name)) {
       return true;
     }
   }
-  return s->star && schema_find(table_schema(t), name) != SIZE_MAX;
+  return s->star && schema_find(columns, name) != SIZE_MAX;
+}
+
+static scan_unnest unnest_of(const select_statement *s) {
+  return s->has_unnest ? (scan_unnest){s->unnest_column, s->unnest_alias} : (scan_unnest){0};
 }
 
 static int by_text(const void *a, const void *b) {
@@ -60,10 +67,9 @@ static glv_status check_outputs(const select_statement *s, arena *a, glv_error *
 }
 
 /* The scan's columns: the outputs, then the sort keys that are none of them. */
-static glv_status make_columns(const select_statement *s, const table_snapshot *t, arena *a,
+static glv_status make_columns(const select_statement *s, const schema *columns, arena *a,
                                scan_column **ret, size_t *ret_count, size_t *ret_outputs,
                                glv_error *err) {
-  const schema *columns = table_schema(t);
   const size_t outputs = s->star ? columns->field_count : s->item_count;
   scan_column *all = ARENA_ARRAY(a, scan_column, outputs + s->order_count);
   if (all == NULL) {
@@ -78,7 +84,7 @@ static glv_status make_columns(const select_statement *s, const table_snapshot *
   }
   size_t count = outputs;
   for (size_t i = 0; i < s->order_count; i++) {
-    if (!is_output(s, t, s->order[i].name)) {
+    if (!is_output(s, columns, s->order[i].name)) {
       all[count++] = (scan_column){.name = s->order[i].name};
     }
   }
@@ -100,9 +106,14 @@ static glv_status start_scan(const select_statement *s, const table_snapshot *t,
   scan_column *columns = NULL;
   size_t count = 0;
   TRY(s->star ? table_check_supported(t, err) : GLV_OK);
-  TRY(make_columns(s, t, a, &columns, &count, ret_outputs, err));
+  CLEANUP(schema_cleanup) schema *visible = NULL;
+  size_t ignored;
+  const scan_unnest unnest = unnest_of(s);
+  TRY(table_scan_schema(t, &unnest, &visible, &ignored, err));
+  TRY(make_columns(s, visible, a, &columns, &count, ret_outputs, err));
   scan_options scan = {.columns = columns,
                        .column_count = count,
+                       .unnest = unnest,
                        .expr_flags = local_expr_flags(options->flags),
                        .cancel = options->cancel};
   TRY(filter_of(s, a, &scan.filter, err));
@@ -245,13 +256,46 @@ static glv_status run_plain(const select_statement *s, const table_snapshot *t,
   return GLV_OK;
 }
 
+/* A result column can be sorted by, nothing else. */
+static glv_status check_order(const select_statement *s, const schema *result, glv_error *err) {
+  for (size_t i = 0; i < s->order_count; i++) {
+    if (schema_find(result, s->order[i].name) == SIZE_MAX) {
+      return FAIL(err, GLV_E_SQL_PLAN,
+                  "ORDER BY '%.*s' is not a column of the grouped result; select it, too",
+                  STR_ARG(s->order[i].name));
+    }
+  }
+  return GLV_OK;
+}
+
+static glv_status start_groups(const select_statement *s, const table_snapshot *t,
+                               const glv_call_options *options, arena *a, batch_reader *ret,
+                               glv_error *err) {
+  group_item *items = ARENA_ARRAY(a, group_item, s->item_count);
+  if (items == NULL) {
+    return error_nomem(err, s->item_count * sizeof *items);
+  }
+  for (size_t i = 0; i < s->item_count; i++) {
+    items[i] = (group_item){s->items[i].output, s->items[i].expression};
+  }
+  group_options groups = {.items = items,
+                          .item_count = s->item_count,
+                          .keys = s->groups,
+                          .key_count = s->group_count,
+                          .unnest = unnest_of(s),
+                          .expr_flags = local_expr_flags(options->flags),
+                          .cancel = options->cancel};
+  TRY(filter_of(s, a, &groups.filter, err));
+  const glv_status status = table_scan_groups(t, &groups, ret, err);
+  return local_explain(t, status, groups.filter, NULL, 0, err);
+}
+
 static glv_status run_grouped(const select_statement *s, const table_snapshot *t,
                               const glv_call_options *options, arena *a, batch_reader *ret,
                               glv_error *err) {
-  str filter;
   CLEANUP(batch_reader_dispose) batch_reader rows = {0};
-  TRY(filter_of(s, a, &filter, err));
-  TRY(query_grouped(s, t, filter, options, a, &rows, err));
+  TRY(start_groups(s, t, options, a, &rows, err));
+  TRY(check_order(s, rows.schema, err));
   if (s->order_count != 0 || s->has_limit || s->has_offset) {
     return sorted(s, a, &rows, s->item_count, ret, err);
   }

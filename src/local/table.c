@@ -236,13 +236,12 @@ glv_status local_drop(local_conn *conn, glv_id id, bool if_exists, glv_error *er
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, env);
   catalog_table at;
-  CLEANUP(table_cleanup) table_snapshot *snapshot = NULL;
   CLEANUP(keyed_lock_release) keyed_lock lock = {0};
   uint64_t device = 0;
   uint64_t inode = 0;
-  /* A table that cannot be opened has no refresh to wait for; it can be dropped all the same. */
-  if (local_table_find(conn, id, 0, &a, &at, &snapshot, NULL) == GLV_OK &&
-      table_identity(snapshot, &device, &inode, NULL) == GLV_OK) {
+  /* A table without versions has no refresh to wait for; it can be dropped all the same. */
+  if (catalog_table_resolve(conn->db, catalog_path(id), &a, &at, NULL) == GLV_OK &&
+      table_identity(env, at.path, at.name, &device, &inode, NULL) == GLV_OK) {
     keyed_lock_cancel(env, device, inode);
     TRY(keyed_lock_acquire(env, device, inode, NULL, &lock, err));
   }

@@ -1,7 +1,8 @@
-/* Upkeep of tables: opening by tag and branch, tags. */
+/* Upkeep of tables: opening by tag and branch, tags, cleanup. */
 #include "arrow/builder.h"
 #include "arrow/cdata.h"
 #include "local/local_private.h"
+#include "table/cleanup.h"
 #include "table/tags.h"
 
 /* ---- opening ---- */
@@ -145,4 +146,38 @@ glv_status local_table_tag_set(glv_table *table, const char *tag, uint64_t versi
 glv_status local_table_tag_drop(glv_table *table, const char *tag, glv_error *err) {
   CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
   return table_tag_drop(snapshot, tag, err);
+}
+
+/* ---- cleanup ---- */
+
+static int64_t ms_to_ns(int64_t ms) {
+  int64_t ns;
+  return __builtin_mul_overflow(ms, INT64_C(1000000), &ns) ? INT64_MAX : ns;
+}
+
+glv_status local_table_cleanup(glv_table *table, int64_t older_than_ms,
+                               const glv_call_options *options, glv_cleanup_result *ret,
+                               glv_error *err) {
+  CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
+  CLEANUP(table_cleanup) table_snapshot *latest = NULL;
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, table->handle.env);
+  TRY(table_open_version(snapshot, 0, &latest, err));
+  uint64_t *keep = NULL;
+  cleanup_options o = {.older_than_ns = ms_to_ns(older_than_ms),
+                       .refuse_tagged = (options->flags & GLV_CLEANUP_REFUSE_TAGGED) != 0,
+                       .dry_run = (options->flags & GLV_CLEANUP_DRY_RUN) != 0,
+                       .cancel = options->cancel};
+  TRY(local_needed_versions(conn_of(table->conn), latest, &a, &keep, &o.keep_count, &o.keep_from,
+                            err));
+  o.keep = keep;
+  cleanup_result result = {0};
+  TRY(table_cleanup_versions(latest, &o, &result, err));
+  ret->versions = result.versions;
+  ret->data_files = result.data_files;
+  ret->deletion_files = result.deletion_files;
+  ret->transaction_files = result.transaction_files;
+  ret->index_files = result.index_files;
+  ret->bytes = result.bytes;
+  return GLV_OK;
 }

@@ -11,12 +11,15 @@ enum { DEFAULT_RETRIES = 3 };
 
 /* ---- sources ---- */
 
+static void sources_dispose(local_sources *s) { table_unref(s->source); }
+
 static glv_status open_source(void *context, const char *const *names, size_t name_count,
                               const char *table, uint64_t version, table_snapshot **ret,
                               glv_error *err) {
-  local_conn *conn = context;
+  local_sources *s = context;
+  glv_env *env = s->conn->base.handle.env;
   CLEANUP(arena_dispose) arena a;
-  arena_init(&a, conn->base.handle.env);
+  arena_init(&a, env);
   const char **parts = ARENA_ARRAY(&a, const char *, name_count + 1);
   if (parts == NULL) {
     return error_nomem(err, (name_count + 1) * sizeof *parts);
@@ -25,11 +28,19 @@ static glv_status open_source(void *context, const char *const *names, size_t na
     parts[i] = names[i];
   }
   parts[name_count] = table;
+  const glv_id id = {parts, name_count + 1};
   catalog_table at;
-  return local_table_find(conn, (glv_id){parts, name_count + 1}, version, &a, &at, ret, err);
+  if (version != 0) {
+    return local_table_find(s->conn, id, version, &a, &at, ret, err);
+  }
+  TRY(catalog_table_resolve(s->conn->db, catalog_path(id), &a, &at, err));
+  TRY(table_open_again(env, at.path, at.name, s->source, ret, err));
+  table_unref(s->source);
+  s->source = table_ref(*ret);
+  return GLV_OK;
 }
 
-view_database local_database(local_conn *conn) { return (view_database){open_source, conn}; }
+view_database local_database(local_sources *s) { return (view_database){open_source, s}; }
 
 /* ---- plans ---- */
 
@@ -60,8 +71,10 @@ static glv_status fill_plan(local_plan *p, const glv_view_def *def, glv_error *e
   view_definition d;
   bool is_sql = false;
   TRY(local_definition_in(&p->memory, def, &d, &is_sql, err));
+  CLEANUP(sources_dispose) local_sources sources = {.conn = p->conn};
   CLEANUP(table_cleanup) table_snapshot *source = NULL;
-  TRY(open_source(p->conn, d.source_namespace, d.namespace_count, d.source_table, 0, &source, err));
+  TRY(open_source(&sources, d.source_namespace, d.namespace_count, d.source_table, 0, &source,
+                  err));
   TRY(view_check_source(source, true, err));
   TRY(view_plan_make(source, &d, is_sql ? PLAN_SQL : PLAN_FIELDS, &p->plan, err));
   TRY(finish_definition(p->plan, err));
@@ -154,7 +167,8 @@ glv_status local_view_plan_create(glv_view_plan *plan, glv_id id, const glv_view
   local_plan *p = plan_of(plan);
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, plan->handle.env);
-  const view_database db = local_database(p->conn);
+  CLEANUP(sources_dispose) local_sources sources = {.conn = p->conn};
+  const view_database db = local_database(&sources);
   TRY(view_check_cycle(plan->handle.env, &db, &p->plan->definition, id.parts, id.count - 1,
                        id.parts[id.count - 1], err));
   catalog_table at;
@@ -189,6 +203,8 @@ static void view_dispose(handle *h) {
   local_view *v = (local_view *)h;
   glv_env *env = h->env;
   arena_dispose(&v->memory);
+  table_unref(v->source);
+  mutex_dispose(&v->lock);
   if (v->table != NULL) {
     handle_unref(&v->table->base.handle);
   }
@@ -224,6 +240,7 @@ glv_status local_view_new(local_conn *conn, glv_id id, const catalog_table *at,
   }
   handle_init(&v->base.handle, env, view_dispose);
   arena_init(&v->memory, env);
+  mutex_init(&v->lock);
   v->base.ops = &local_ops;
   handle_ref(&conn->base.handle);
   v->base.conn = &conn->base;
@@ -264,11 +281,27 @@ glv_table *local_view_table(glv_view *view) { return &view_of(view)->table->base
 
 /* ---- refresh and drop ---- */
 
+static local_sources take_source(local_view *v) {
+  mutex_lock(&v->lock);
+  table_snapshot *source = table_ref(v->source);
+  mutex_unlock(&v->lock);
+  return (local_sources){conn_of(v->base.conn), source};
+}
+
+static void keep_source(local_view *v, local_sources *s) {
+  mutex_lock(&v->lock);
+  table_snapshot *old = v->source;
+  v->source = s->source;
+  mutex_unlock(&v->lock);
+  s->source = old;
+}
+
 glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options,
                               glv_refresh_result *ret, glv_error *err) {
   local_view *v = view_of(view);
   glv_env *env = view->handle.env;
   const int64_t start_ns = env_now_ns(env);
+  CLEANUP(table_cleanup) table_snapshot *before = local_table_snapshot(v->table);
   const refresh_options refresh = {
       .full = options->full != 0,
       .require_incremental = options->require == 1,
@@ -279,11 +312,14 @@ glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options
       .retries = options->retries == 0  ? DEFAULT_RETRIES
                  : options->retries < 0 ? 0
                                         : (unsigned)options->retries,
+      .known = before,
       .cancel = options->cancel,
   };
-  const view_database db = local_database(conn_of(view->conn));
+  CLEANUP(sources_dispose) local_sources sources = take_source(v);
+  const view_database db = local_database(&sources);
   refresh_result result = {0};
   TRY(view_refresh(env, &db, v->table->path, v->table->name, &refresh, &result, err));
+  keep_source(v, &sources);
   ret->mode = (int32_t)result.mode;
   ret->rows_written = (int64_t)result.rows_written;
   ret->rows_removed = (int64_t)result.rows_removed;
@@ -295,9 +331,9 @@ glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options
 
   /* Reads through the view's table see the new rows; the refresh itself succeeded, whatever happens
    * here. */
-  CLEANUP(table_cleanup) table_snapshot *before = local_table_snapshot(v->table);
   table_snapshot *latest = NULL;
-  if (table_open_version(before, 0, &latest, NULL) == GLV_OK) {
+  if (result.version != table_version(before) &&
+      table_open_version(before, 0, &latest, NULL) == GLV_OK) {
     local_table_advance(v->table, latest);
   }
   return GLV_OK;

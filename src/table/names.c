@@ -28,9 +28,7 @@ static glv_status random_uuid(glv_env *env, uint8_t b[16], glv_error *err) {
   return GLV_OK;
 }
 
-glv_status name_uuid(glv_env *env, char ret[37], glv_error *err) {
-  uint8_t b[16];
-  TRY(random_uuid(env, b, err));
+void name_of_uuid(const uint8_t b[16], char ret[37]) {
   size_t at = 0;
   for (size_t i = 0; i < 16; i++) {
     if (i == 4 || i == 6 || i == 8 || i == 10) {
@@ -39,6 +37,12 @@ glv_status name_uuid(glv_env *env, char ret[37], glv_error *err) {
     snprintf(ret + at, 3, "%02x", b[i]);
     at += 2;
   }
+}
+
+glv_status name_uuid(glv_env *env, char ret[37], glv_error *err) {
+  uint8_t b[16];
+  TRY(random_uuid(env, b, err));
+  name_of_uuid(b, ret);
   return GLV_OK;
 }
 

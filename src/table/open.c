@@ -27,6 +27,16 @@ static glv_status fail_no_table(const char *path, const char *name, glv_error *e
                     "Table '%s' was not found: Dataset at path %s was not found", name, path);
 }
 
+static glv_status versions_path(const char *path, const char *name, char ret[LIMIT_PATH_BYTES],
+                                glv_error *err) {
+  const int length = snprintf(ret, LIMIT_PATH_BYTES, "%s/_versions", path);
+  if (length < 0 || length >= LIMIT_PATH_BYTES) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "the path of table '%s' is too long",
+                name != NULL ? name : path);
+  }
+  return GLV_OK;
+}
+
 glv_status home_open(glv_env *env, const char *path, const char *name, table_home **ret,
                      glv_error *err) {
   CLEANUP(home_cleanup) table_home *h = mem_zalloc(env, sizeof *h);
@@ -41,19 +51,16 @@ glv_status home_open(glv_env *env, const char *path, const char *name, table_hom
     return error_nomem(err, strlen(path));
   }
   char versions[LIMIT_PATH_BYTES];
-  const int length = snprintf(versions, sizeof versions, "%s/_versions", path);
-  if (length < 0 || (size_t)length >= sizeof versions) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "the path of table '%s' is too long", h->name);
-  }
+  TRY(versions_path(path, name, versions, err));
   glv_error report = {0};
-  const glv_status status = io_dir_open(env, versions, &h->versions, &report);
-  if (status != GLV_OK && io_is_missing(&report)) {
-    return fail_no_table(path, name, err);
-  }
+  glv_io_stat found;
+  glv_status status = io_dir_open(env, versions, &h->versions, &report);
+  status = status == GLV_OK ? io_stat(env, h->versions, "", &found, &report) : status;
   if (status != GLV_OK) {
-    (void)pass_report(err, &report);
-    return status;
+    return io_is_missing(&report) ? fail_no_table(path, name, err) : pass_report(err, &report);
   }
+  h->device = found.device;
+  h->inode = found.inode;
   *ret = h;
   h = NULL;
   return GLV_OK;
@@ -200,6 +207,28 @@ glv_status table_open_version(const table_snapshot *t, uint64_t version, table_s
   return open_latest(t->home, ret, err);
 }
 
+/* Whether the manifest of t is still the file that was read. Engines never touch a version that has
+ * its name; people who restore a copy of a table may. */
+static bool is_untouched(const table_snapshot *t) {
+  char name[NAME_SIZE];
+  name_manifest(t->manifest->version, t->has_v1_name, name);
+  glv_io_stat now;
+  return io_stat(t->home->env, t->home->versions, name, &now, NULL) == GLV_OK &&
+         now.device == t->file.device && now.inode == t->file.inode &&
+         now.size_bytes == t->file.size_bytes && now.modified_ns == t->file.modified_ns;
+}
+
+glv_status table_open_again(glv_env *env, const char *path, const char *name,
+                            const table_snapshot *known, table_snapshot **ret, glv_error *err) {
+  if (known != NULL && strcmp(known->home->path, path) == 0 &&
+      strcmp(known->home->name, name != NULL ? name : path) == 0 &&
+      home_check_identity(known->home, NULL) == GLV_OK && is_untouched(known) &&
+      table_open_version(known, 0, ret, NULL) == GLV_OK) {
+    return GLV_OK;
+  }
+  return table_open(env, path, name, 0, ret, err); /* and says what is wrong */
+}
+
 glv_status table_exists(glv_env *env, const char *path, bool *ret, glv_error *err) {
   CLEANUP(home_cleanup) table_home *h = NULL;
   glv_error report = {0};
@@ -215,16 +244,15 @@ glv_status table_exists(glv_env *env, const char *path, bool *ret, glv_error *er
   return GLV_OK;
 }
 
-glv_status table_identity(const table_snapshot *t, uint64_t *ret_device, uint64_t *ret_inode,
-                          glv_error *err) {
+glv_status table_identity(glv_env *env, const char *path, const char *name, uint64_t *ret_device,
+                          uint64_t *ret_inode, glv_error *err) {
+  char versions[LIMIT_PATH_BYTES];
+  TRY(versions_path(path, name, versions, err));
   glv_io_stat found;
   glv_error report = {0};
-  const glv_status status = io_stat(t->home->env, t->home->versions, "", &found, &report);
+  const glv_status status = io_stat(env, NULL, versions, &found, &report);
   if (status != GLV_OK) {
-    if (io_is_missing(&report)) {
-      return home_fail_dropped(t->home, err);
-    }
-    return pass_report(err, &report);
+    return io_is_missing(&report) ? fail_no_table(path, name, err) : pass_report(err, &report);
   }
   *ret_device = found.device;
   *ret_inode = found.inode;

@@ -223,12 +223,12 @@ glv_status row_ids_decode(arena *a, str bytes, const char *what, row_id_sequence
 
 uint64_t row_ids_count(const row_id_sequence *s) { return s->rows; }
 
-/* Ids at the positions [p, p + count) of a range with holes. */
-static void read_holes(const struct segment *s, uint64_t p, size_t count, uint64_t *ret) {
+/* Holes of a range that stand before the id at position p. */
+static size_t holes_before(const struct segment *s, uint64_t p) {
   const struct numbers *holes = &s->numbers;
   size_t low = 0;
   size_t high = holes->count;
-  while (low < high) { /* holes that stand before position p */
+  while (low < high) {
     const size_t middle = low + (high - low) / 2;
     if (number_at(holes, middle) - s->start - middle <= p) {
       low = middle + 1;
@@ -236,6 +236,13 @@ static void read_holes(const struct segment *s, uint64_t p, size_t count, uint64
       high = middle;
     }
   }
+  return low;
+}
+
+/* Ids at the positions [p, p + count) of a range with holes. */
+static void read_holes(const struct segment *s, uint64_t p, size_t count, uint64_t *ret) {
+  const struct numbers *holes = &s->numbers;
+  size_t low = holes_before(s, p);
   uint64_t value = s->start + p + low;
   for (size_t i = 0; i < count; i++) {
     while (low < holes->count && number_at(holes, low) == value) {
@@ -246,10 +253,12 @@ static void read_holes(const struct segment *s, uint64_t p, size_t count, uint64
   }
 }
 
-static void read_bitmap(const struct segment *s, uint64_t p, size_t count, uint64_t *ret) {
+/* The set bit that stands for the id at position p, as its distance from the start of the range. */
+static uint64_t bit_of_position(const struct segment *s, uint64_t p) {
   const uint64_t width = s->end - s->start;
+  const size_t bytes = (size_t)(width / 8 + (width % 8 != 0));
   size_t low = 0;
-  size_t high = (size_t)(width / 8 + (width % 8 != 0)) / BLOCK_BYTES;
+  size_t high = bytes / BLOCK_BYTES;
   while (low < high) { /* the last block with at most p bits before it */
     const size_t middle = low + (high - low + 1) / 2;
     if (s->ranks[middle] <= p) {
@@ -259,14 +268,22 @@ static void read_bitmap(const struct segment *s, uint64_t p, size_t count, uint6
     }
   }
   uint64_t skip = p - s->ranks[low];
+  size_t byte = low * BLOCK_BYTES;
+  while (byte < bytes && (uint64_t)__builtin_popcountll(s->bits[byte]) <= skip) {
+    skip -= (uint64_t)__builtin_popcountll(s->bits[byte++]);
+  }
+  uint64_t bit = (uint64_t)byte * 8;
+  for (; bit < width && (skip > 0 || !bit_get(s->bits, (size_t)bit)); bit++) {
+    skip -= bit_get(s->bits, (size_t)bit);
+  }
+  return bit;
+}
+
+static void read_bitmap(const struct segment *s, uint64_t p, size_t count, uint64_t *ret) {
+  const uint64_t width = s->end - s->start;
   size_t done = 0;
-  for (uint64_t i = (uint64_t)low * BLOCK_BYTES * 8; done < count && i < width; i++) {
-    if (!bit_get(s->bits, (size_t)i)) {
-      continue;
-    }
-    if (skip > 0) {
-      skip--;
-    } else {
+  for (uint64_t i = bit_of_position(s, p); done < count && i < width; i++) {
+    if (bit_get(s->bits, (size_t)i)) {
       ret[done++] = s->start + i;
     }
   }
@@ -296,18 +313,23 @@ static void read_segment(const struct segment *s, uint64_t p, size_t count, uint
   }
 }
 
-void row_ids_read(const row_id_sequence *s, uint64_t first, size_t count, uint64_t *ret) {
+/* The last segment that starts at or before a row. */
+static size_t find_segment(const row_id_sequence *s, uint64_t row) {
   size_t low = 0;
   size_t high = s->segment_count;
-  while (high - low > 1) { /* the last segment that starts at or before first */
+  while (high - low > 1) {
     const size_t middle = low + (high - low) / 2;
-    if (s->segments[middle].first_row <= first) {
+    if (s->segments[middle].first_row <= row) {
       low = middle;
     } else {
       high = middle;
     }
   }
-  for (size_t i = low; count > 0 && i < s->segment_count; i++) {
+  return low;
+}
+
+void row_ids_read(const row_id_sequence *s, uint64_t first, size_t count, uint64_t *ret) {
+  for (size_t i = find_segment(s, first); count > 0 && i < s->segment_count; i++) {
     const struct segment *part = &s->segments[i];
     const uint64_t p = first - part->first_row;
     const size_t here = (size_t)u64_min(count, part->count - u64_min(p, part->count));
@@ -318,6 +340,49 @@ void row_ids_read(const row_id_sequence *s, uint64_t first, size_t count, uint64
     first += here;
     count -= here;
   }
+}
+
+/* Ids that follow each other in a range under a bitmap, from a set bit on. */
+static uint64_t bit_run(const struct segment *s, uint64_t bit) {
+  const uint64_t width = s->end - s->start;
+  uint64_t end = bit;
+  while (end < width && bit_get(s->bits, (size_t)end)) {
+    end++;
+  }
+  return end - bit;
+}
+
+/* Ids that follow each other in a list, from position p on. */
+static uint64_t list_run(const struct numbers *n, size_t p) {
+  const uint64_t id = number_at(n, p);
+  size_t end = p + 1;
+  while (end < n->count && number_at(n, end) == id + (end - p)) {
+    end++;
+  }
+  return end - p;
+}
+
+uint64_t row_ids_run(const row_id_sequence *s, uint64_t row, uint64_t *ret_id) {
+  const struct segment *part = &s->segments[find_segment(s, row)];
+  const uint64_t p = row - part->first_row;
+  read_segment(part, p, 1, ret_id);
+  switch (part->kind) {
+  case LANCE__TABLE__U64_SEGMENT__SEGMENT_RANGE_WITH_HOLES: {
+    const size_t hole = holes_before(part, p);
+    const bool is_last = hole == part->numbers.count;
+    return (is_last ? part->end : number_at(&part->numbers, hole)) - *ret_id;
+  }
+  case LANCE__TABLE__U64_SEGMENT__SEGMENT_RANGE_WITH_BITMAP:
+    return bit_run(part, *ret_id - part->start);
+  case LANCE__TABLE__U64_SEGMENT__SEGMENT_SORTED_ARRAY:
+  case LANCE__TABLE__U64_SEGMENT__SEGMENT_ARRAY:
+    return list_run(&part->numbers, (size_t)p);
+  case LANCE__TABLE__U64_SEGMENT__SEGMENT_RANGE:
+  case LANCE__TABLE__U64_SEGMENT__SEGMENT__NOT_SET:
+  case _LANCE__TABLE__U64_SEGMENT__SEGMENT__CASE_IS_INT_SIZE:
+    break;
+  }
+  return part->end - *ret_id;
 }
 
 /* Smallest and largest id of a segment that has some. */

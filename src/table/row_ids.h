@@ -25,6 +25,9 @@ glv_status row_ids_decode(arena *a, str bytes, const char *what, row_id_sequence
 uint64_t row_ids_count(const row_id_sequence *s);
 /** Ids of the rows [first, first + count), which must exist. Thread class: T. */
 void row_ids_read(const row_id_sequence *s, uint64_t first, size_t count, uint64_t *ret);
+/** How many rows from `row` (which must exist) on have ids that ascend by one, at least 1; *ret_id
+ * is the first of them. Neighbouring runs may continue each other. */
+uint64_t row_ids_run(const row_id_sequence *s, uint64_t row, uint64_t *ret_id);
 /** Smallest and largest id, in no more time than the number of segments and list entries; false
  * when the sequence is empty. */
 bool row_ids_bounds(const row_id_sequence *s, uint64_t *ret_min, uint64_t *ret_max);

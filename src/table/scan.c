@@ -66,7 +66,7 @@ static uint64_t window_rows(const scan_plan *p, const fragment *f) {
   uint64_t row = ROW_LEAST_BYTES;
   for (size_t i = 0; i < p->scope->field_count; i++) {
     if (p->in_filter[i] || p->in_output[i]) {
-      row += value_bytes(p->scope->fields[i].type, text);
+      row += value_bytes(scan_plan_stored_as(p, i)->type, text);
     }
   }
   const uint64_t fit = WINDOW_BYTES / row;

@@ -22,6 +22,16 @@ typedef struct scan_column {
   const field *assigned_to;
 } scan_column;
 
+/**
+ * One row per element of a list column: FROM t, UNNEST(column) AS alias. Expressions see the
+ * element under the alias in place of the column; null and empty lists have no rows, a null element
+ * has one.
+ */
+typedef struct scan_unnest {
+  str column; /* data NULL = none */
+  str alias;
+} scan_unnest;
+
 /** One fragment to read, and which of its offsets (0-based physical rows); deleted rows are left
  * out in any case. */
 typedef struct scan_fragment {
@@ -33,6 +43,7 @@ typedef struct scan_fragment {
 typedef struct scan_options {
   const scan_column *columns; /* NULL = every column of the table */
   size_t column_count;
+  scan_unnest unnest;  /* rows are expanded before the filter, the limit and the offset */
   str filter;          /* data NULL or size 0 = none */
   unsigned expr_flags; /* enum expr_flags, for filter and expressions */
   bool has_limit;
@@ -54,16 +65,30 @@ typedef struct scan_options {
 } scan_options;
 
 /**
+ * The columns that expressions of a scan see, but for system columns: those of t, the list column
+ * of UNNEST replaced by its nullable element under the alias.
+ *
+ * @param ret         a reference.
+ * @param ret_column  position of the element, SIZE_MAX without UNNEST.
+ * Errors: GLV_E_SQL_PLAN "UNNEST column 'c' is not a column of the source", "UNNEST column 'c' is
+ * Int64, not a list" (also for large and fixed-size lists), "UNNEST alias 'a' collides with a
+ * source column", or for an alias that cannot name a column; GLV_E_UNSUPPORTED for a column that is
+ * not read; GLV_E_NOMEM. Thread class: T.
+ */
+glv_status table_scan_schema(const table_snapshot *t, const scan_unnest *u, schema **ret,
+                             size_t *ret_column, glv_error *err);
+
+/**
  * Start a scan.
  *
  * @param t        referenced by the reader.
  * @param options  NULL = every row and column.
  * @param ret      yields batches without empty ones; its schema stands from the start; not
  * thread-safe.
- * Errors: GLV_E_COLUMN_NOT_FOUND for a column given by name only; those of expr_plan_value and
- * expr_plan_filter; GLV_E_UNSUPPORTED naming a column whose type is not read; GLV_E_INVALID_INPUT
- * for a fragment id that is not in t; from next also GLV_E_CORRUPT, GLV_E_IO, GLV_E_SQL_EXEC,
- * GLV_E_CANCELLED. Thread class: T.
+ * Errors: GLV_E_COLUMN_NOT_FOUND for a column given by name only; those of expr_plan_value,
+ * expr_plan_filter and table_scan_schema; GLV_E_UNSUPPORTED naming a column whose type is not
+ * read; GLV_E_INVALID_INPUT for a fragment id that is not in t; from next also GLV_E_CORRUPT,
+ * GLV_E_IO, GLV_E_SQL_EXEC, GLV_E_CANCELLED. Thread class: T.
  */
 glv_status table_scan(const table_snapshot *t, const scan_options *options, batch_reader *ret,
                       glv_error *err);

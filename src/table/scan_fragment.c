@@ -98,7 +98,7 @@ static glv_status find_places(fragment_scan *s, size_t column, size_t i, field_p
   const scan_plan *p = s->plan;
   const lance_field *stored = p->stored[column];
   struct locator l = {s->fragment, &s->fragment->files[i]};
-  TRY(field_place_new(&s->memory, stored, p->read_as[column], locate, &l, ret, err));
+  TRY(field_place_new(&s->memory, stored, scan_plan_stored_as(p, column), locate, &l, ret, err));
   *ret_any = field_place_is_held(ret);
   return field_place_choose(&s->memory, ret, stored->arrow.name, p->paths, p->path_count, err);
 }

@@ -4,7 +4,7 @@
  * The scope of expressions is the columns of the table followed by the system columns. A result
  * column that is just a column of the scope is copied, not evaluated; its arrays are read with the
  * type of the result schema, so that a batch keeps every type it points to alive through its own
- * schema.
+ * schema. A column that is expanded stands in the scope as its element, and is read as list of it.
  */
 #include "expr/json_columns.h"
 #include "table/scan_private.h"
@@ -12,8 +12,18 @@
 static const char *const system_names[SYSTEM_COUNT] = {
     "_rowid", "_rowaddr", "_rowoffset", "_row_created_at_version", "_row_last_updated_at_version"};
 
-static glv_status build_scope(scan_plan *p, glv_error *err) {
-  const schema *columns = p->table->arrow;
+bool scan_is_system_name(str name) {
+  for (size_t i = 0; i < SYSTEM_COUNT; i++) {
+    if (str_is(name, system_names[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static glv_status build_scope(scan_plan *p, const scan_options *o, glv_error *err) {
+  CLEANUP(schema_cleanup) schema *columns = NULL;
+  TRY(table_scan_schema(p->table, &o->unnest, &columns, &p->unnest, err));
   p->column_count = columns->field_count;
   const size_t count = p->column_count + SYSTEM_COUNT;
   field *fields = ARENA_ARRAY(&p->memory, field, count);
@@ -27,7 +37,7 @@ static glv_status build_scope(scan_plan *p, glv_error *err) {
   }
   for (size_t i = 0; i < p->column_count; i++) {
     fields[i] = columns->fields[i];
-    p->stored[i] = lance_schema_find(p->table->lance, str_of(fields[i].name));
+    p->stored[i] = lance_schema_find(p->table->lance, str_of(p->table->arrow->fields[i].name));
   }
   for (size_t i = 0; i < SYSTEM_COUNT; i++) {
     fields[p->column_count + i] =
@@ -40,11 +50,30 @@ static glv_status build_scope(scan_plan *p, glv_error *err) {
   return GLV_OK;
 }
 
+/* A path below the alias as one below the list: alias.field is column.item.field. */
+static glv_status list_path(scan_plan *p, const char **path, glv_error *err) {
+  if (p->unnest == SIZE_MAX) {
+    return GLV_OK;
+  }
+  const str alias = str_of(p->scope->fields[p->unnest].name); /* without a period */
+  const char *rest = *path + alias.size;
+  if (strncmp(*path, alias.data, alias.size) != 0 || (*rest != '\0' && *rest != '.')) {
+    return GLV_OK;
+  }
+  const field *list = &p->table->arrow->fields[p->unnest];
+  *path = *rest == '\0'
+              ? list->name
+              : arena_printf(&p->memory, "%s.%s%s", list->name, list->type->children[0].name, rest);
+  return *path != NULL ? GLV_OK : error_nomem(err, strlen(rest));
+}
+
 static glv_status note_paths(scan_plan *p, const char *const *paths, size_t count, glv_error *err) {
   TRY(vec_reserve(p->env, &p->paths, &p->path_capacity, p->path_count + count, sizeof *p->paths,
                   err));
   for (size_t i = 0; i < count; i++) {
-    p->paths[p->path_count++] = paths[i];
+    p->paths[p->path_count] = paths[i];
+    TRY(list_path(p, &p->paths[p->path_count], err));
+    p->path_count++;
   }
   return GLV_OK;
 }
@@ -181,14 +210,33 @@ static glv_status plan_outputs(scan_plan *p, const scan_options *o, glv_error *e
   return GLV_OK;
 }
 
+/* The lists are read whether or not anything asks for their elements, which tell how many rows
+ * there are. */
+static glv_status plan_list(scan_plan *p, glv_error *err) {
+  if (p->unnest == SIZE_MAX) {
+    return GLV_OK;
+  }
+  p->list = p->table->arrow->fields[p->unnest];
+  if (!p->in_filter[p->unnest] && !p->in_output[p->unnest]) {
+    TRY(note_paths(p, &p->list.name, 1, err));
+  }
+  p->filters_elements = p->in_filter[p->unnest];
+  p->in_output[p->unnest] = true;
+  field item = p->list.type->children[0];
+  item.type = p->read_as[p->unnest]->type;
+  p->list.type = type_list(&p->memory, TYPE_LIST, &item);
+  return p->list.type != NULL ? GLV_OK : error_nomem(err, sizeof item);
+}
+
 static glv_status fill(scan_plan *p, const scan_options *o, bool counting, glv_error *err) {
-  TRY(build_scope(p, err));
+  TRY(build_scope(p, o, err));
   if (o->filter.size > 0) {
     const expr_scope scope = {p->scope, p->column_count};
     TRY(expr_plan_filter(p->env, o->filter, &scope, o->expr_flags, &p->filter, err));
     TRY(note_columns(p, p->filter, p->in_filter, err));
   }
-  return counting ? GLV_OK : plan_outputs(p, o, err);
+  TRY(counting ? GLV_OK : plan_outputs(p, o, err));
+  return plan_list(p, err);
 }
 
 glv_status scan_plan_new(const table_snapshot *t, const scan_options *o, bool counting,

@@ -22,6 +22,9 @@ enum system_column {
   SYSTEM_COUNT
 };
 
+/** Whether that is the name of a system column. */
+bool scan_is_system_name(str name);
+
 /** One result column: an expression, or a column of the scope as it is. */
 typedef struct scan_output {
   expr *expr; /* NULL = copy */
@@ -37,13 +40,16 @@ typedef struct scan_plan {
   schema *scope;              /* columns of the table, then the system columns; a reference */
   size_t column_count;        /* columns of the table */
   const lance_field **stored; /* of these */
-  expr *filter;               /* NULL = none */
-  bool *in_filter;            /* per column of the scope */
+  size_t unnest;         /* the column that is expanded, an element in the scope; or SIZE_MAX */
+  field list;            /* the same as it is read */
+  bool filters_elements; /* the filter reads it */
+  expr *filter;          /* NULL = none */
+  bool *in_filter;       /* per column of the scope */
   bool *in_output;
   const char **paths; /* what is read, e.g. "id", "meta.age"; the texts live as long as the plan */
   size_t path_count;
   size_t path_capacity;
-  const field **read_as; /* per column: name and type that its arrays get */
+  const field **read_as; /* per column: name and type that its arrays get in batches of the scope */
   scan_output *outputs;  /* NULL when rows are only counted */
   size_t output_count;
   schema *result;         /* a reference; NULL when rows are only counted */
@@ -57,6 +63,10 @@ glv_status scan_plan_new(const table_snapshot *t, const scan_options *o, bool co
                          scan_plan **ret, glv_error *err);
 void scan_plan_free(scan_plan *p); /* NULL is fine */
 void scan_plan_cleanup(scan_plan **p);
+/** Name and type that a column is read with. */
+static inline const field *scan_plan_stored_as(const scan_plan *p, size_t column) {
+  return column == p->unnest ? &p->list : p->read_as[column];
+}
 
 /** Where a column of the table is in a fragment. */
 typedef struct column_source {
@@ -89,6 +99,39 @@ glv_status fragment_scan_new(const scan_plan *p, const fragment *f, const bitmap
 void fragment_scan_unref(fragment_scan *f);
 /** Opens files, deletions and sequences; for task.run. */
 glv_status fragment_scan_open(void *context, glv_error *err);
+
+/** Rows of a window: numbers relative to its first row, ascending. */
+typedef struct scan_rows {
+  const uint32_t *list; /* NULL = 0 .. count - 1 */
+  size_t count;
+} scan_rows;
+
+/** A window that is being decoded. */
+typedef struct scan_work {
+  const scan_plan *plan;
+  const fragment_scan *fragment;
+  uint64_t first;
+  size_t count;
+  arena memory;
+  scan_rows rows;
+  const uint32_t *parents; /* once expanded: for each row of columns the position in rows of the row
+                              that it came from, ascending; NULL = they are the same rows */
+  batch columns;           /* at their positions in the scope */
+} scan_work;
+
+/** Keep the listed rows of columns, ascending: those read so far that the result needs, and rows.
+ * Errors: GLV_E_NOMEM. */
+glv_status scan_work_keep(scan_work *w, const uint32_t *kept, size_t count, glv_error *err);
+
+/** Keep the rows whose list, which has been read, has elements. Errors: GLV_E_NOMEM. */
+glv_status scan_unnest_drop_empty(scan_work *w, glv_error *err);
+/** Turn columns into one row per element; the column of lists becomes that of elements. Errors:
+ * GLV_E_NOMEM, GLV_E_LIMIT (what an array can hold). */
+glv_status scan_unnest_expand(scan_work *w, glv_error *err);
+/** What scan_work_keep does to rows and parents once they are expanded. */
+glv_status scan_unnest_keep(scan_work *w, const uint32_t *kept, size_t count, glv_error *err);
+/** Repeat the values of rows, one for each row of columns. Errors: as scan_unnest_expand. */
+glv_status scan_unnest_repeat(const scan_work *w, array *values, glv_error *err);
 
 /** Some rows of a fragment, decoded. */
 typedef struct scan_window {

@@ -4,7 +4,9 @@
  *   -> columns of the filter, for these rows -> predicate -> surviving rows
  *   -> the other columns, for the surviving rows only -> expressions -> result batch
  *
- * Rows are numbers relative to the first row of the window, ascending; NULL stands for all of them.
+ * With UNNEST the lists are read first, and rows without elements go: a filter counts only where
+ * there is an element. One that does not look at elements is evaluated once for each row, before
+ * the rows are expanded, any other one after.
  */
 #include "table/blob.h"
 #include "table/scan_private.h"
@@ -12,23 +14,7 @@
 /* Where fewer than one row in SPARSE is wanted, system columns are read row by row. */
 enum { SPARSE = 16 };
 
-/* Rows under consideration. */
-struct rows {
-  const uint32_t *list; /* NULL = 0 .. count - 1 */
-  size_t count;
-};
-
-struct work {
-  const scan_plan *plan;
-  const fragment_scan *fragment;
-  uint64_t first;
-  size_t count;
-  arena memory;
-  struct rows rows;
-  batch columns; /* at their positions in the scope, one value per row of rows */
-};
-
-static void work_cleanup(struct work *w) {
+static void work_cleanup(scan_work *w) {
   batch_dispose(&w->columns);
   arena_dispose(&w->memory);
 }
@@ -36,7 +22,7 @@ static void work_cleanup(struct work *w) {
 /* ---- rows ---- */
 
 /* Values of a bitmap in the window, relative to it. */
-static glv_status window_values(struct work *w, const bitmap *b, uint32_t **ret, size_t *ret_count,
+static glv_status window_values(scan_work *w, const bitmap *b, uint32_t **ret, size_t *ret_count,
                                 glv_error *err) {
   const uint64_t end = w->first + w->count;
   const size_t count = (size_t)bitmap_count_range(b, w->first, end);
@@ -53,7 +39,7 @@ static glv_status window_values(struct work *w, const bitmap *b, uint32_t **ret,
 }
 
 /* All rows of the window but the listed ones. */
-static glv_status all_but(struct work *w, const uint32_t *removed, size_t removed_count,
+static glv_status all_but(scan_work *w, const uint32_t *removed, size_t removed_count,
                           glv_error *err) {
   uint32_t *list = ARENA_ARRAY(&w->memory, uint32_t, w->count);
   if (list == NULL) {
@@ -68,11 +54,11 @@ static glv_status all_but(struct work *w, const uint32_t *removed, size_t remove
       list[kept++] = row;
     }
   }
-  w->rows = (struct rows){list, kept};
+  w->rows = (scan_rows){list, kept};
   return GLV_OK;
 }
 
-static glv_status choose_rows(struct work *w, glv_error *err) {
+static glv_status choose_rows(scan_work *w, glv_error *err) {
   const fragment_scan *f = w->fragment;
   uint32_t *deleted = NULL;
   size_t deleted_count = 0;
@@ -80,7 +66,7 @@ static glv_status choose_rows(struct work *w, glv_error *err) {
     TRY(window_values(w, f->deleted, &deleted, &deleted_count, err));
   }
   if (f->offsets == NULL) {
-    w->rows = (struct rows){NULL, w->count};
+    w->rows = (scan_rows){NULL, w->count};
     return deleted_count > 0 ? all_but(w, deleted, deleted_count, err) : GLV_OK;
   }
   uint32_t *list;
@@ -96,14 +82,14 @@ static glv_status choose_rows(struct work *w, glv_error *err) {
       list[kept++] = list[i];
     }
   }
-  w->rows = (struct rows){list, kept};
+  w->rows = (scan_rows){list, kept};
   return GLV_OK;
 }
 
 /* ---- columns ---- */
 
 /* Keeps those of `all` (one number per row of the window) that belong to the rows. */
-static void gather(const struct rows *rows, const uint64_t *all, uint64_t *ret) {
+static void gather(const scan_rows *rows, const uint64_t *all, uint64_t *ret) {
   for (size_t i = 0; i < rows->count; i++) {
     ret[i] = all[rows->list[i]];
   }
@@ -143,7 +129,7 @@ static void system_values(const fragment_scan *f, enum system_column which, uint
   }
 }
 
-static glv_status read_system(struct work *w, size_t column, array *ret, glv_error *err) {
+static glv_status read_system(scan_work *w, size_t column, array *ret, glv_error *err) {
   const scan_plan *p = w->plan;
   const enum system_column which = (enum system_column)(column - p->column_count);
   void *values;
@@ -170,7 +156,7 @@ static glv_status read_system(struct work *w, size_t column, array *ret, glv_err
   return GLV_OK;
 }
 
-static glv_status read_column(struct work *w, size_t column, glv_error *err) {
+static glv_status read_column(scan_work *w, size_t column, glv_error *err) {
   const scan_plan *p = w->plan;
   array *ret = &w->columns.columns[column];
   if (column >= p->column_count) {
@@ -178,24 +164,24 @@ static glv_status read_column(struct work *w, size_t column, glv_error *err) {
   }
   const column_source *from = &w->fragment->sources[column];
   if (from->part_count == 0) {
-    return array_new_null(p->env, p->read_as[column]->type, w->rows.count, ret, err);
+    return array_new_null(p->env, scan_plan_stored_as(p, column)->type, w->rows.count, ret, err);
   }
   return field_parts_read(p->env, from->parts, from->part_count, w->first, w->count, w->rows.list,
                           w->rows.count, ret, err);
 }
 
 /* Reads the columns marked in `used` that are not there yet. */
-static glv_status read_columns(struct work *w, const bool *used, glv_error *err) {
+static glv_status read_columns(scan_work *w, const bool *used, glv_error *err) {
   for (size_t i = 0; i < w->plan->scope->field_count; i++) {
     if (used[i] && w->columns.columns[i].type == NULL) {
       TRY(read_column(w, i, err));
+      TRY(scan_unnest_repeat(w, &w->columns.columns[i], err));
     }
   }
   return GLV_OK;
 }
 
-/* Reduces the columns read so far to the rows listed (positions among the present rows). */
-static glv_status keep_rows(struct work *w, const uint32_t *kept, size_t count, glv_error *err) {
+glv_status scan_work_keep(scan_work *w, const uint32_t *kept, size_t count, glv_error *err) {
   const scan_plan *p = w->plan;
   for (size_t i = 0; i < p->scope->field_count; i++) {
     array *a = &w->columns.columns[i];
@@ -209,6 +195,10 @@ static glv_status keep_rows(struct work *w, const uint32_t *kept, size_t count, 
     array_unref(a);
     *a = taken;
   }
+  w->columns.length = count;
+  if (w->parents != NULL) {
+    return scan_unnest_keep(w, kept, count, err);
+  }
   uint32_t *list = ARENA_ARRAY(&w->memory, uint32_t, count);
   if (list == NULL) {
     return error_nomem(err, count * sizeof *list);
@@ -216,29 +206,45 @@ static glv_status keep_rows(struct work *w, const uint32_t *kept, size_t count, 
   for (size_t i = 0; i < count; i++) {
     list[i] = w->rows.list != NULL ? w->rows.list[kept[i]] : kept[i];
   }
-  w->rows = (struct rows){list, count};
-  w->columns.length = count;
+  w->rows = (scan_rows){list, count};
   return GLV_OK;
 }
 
-static glv_status apply_filter(struct work *w, glv_error *err) {
+static glv_status apply_filter(scan_work *w, glv_error *err) {
   const scan_plan *p = w->plan;
-  if (p->filter == NULL || w->rows.count == 0) {
+  const size_t length = w->columns.length;
+  if (p->filter == NULL || length == 0) {
     return GLV_OK;
   }
   TRY(read_columns(w, p->in_filter, err));
-  uint32_t *kept = ARENA_ARRAY(&w->memory, uint32_t, w->rows.count);
+  uint32_t *kept = ARENA_ARRAY(&w->memory, uint32_t, length);
   if (kept == NULL) {
-    return error_nomem(err, w->rows.count * sizeof *kept);
+    return error_nomem(err, length * sizeof *kept);
   }
   size_t count;
-  const selection all = {NULL, w->rows.count};
+  const selection all = {NULL, length};
   TRY(expr_select(p->filter, &w->columns, all, kept, &count, err));
   if (p->outputs == NULL) {
-    w->rows.count = count; /* only counted */
+    w->columns.length = count; /* only counted */
     return GLV_OK;
   }
-  return count < w->rows.count ? keep_rows(w, kept, count, err) : GLV_OK;
+  return count < length ? scan_work_keep(w, kept, count, err) : GLV_OK;
+}
+
+/* The rows of the result. */
+static glv_status find_rows(scan_work *w, glv_error *err) {
+  const scan_plan *p = w->plan;
+  if (p->unnest == SIZE_MAX || w->rows.count == 0) {
+    return apply_filter(w, err);
+  }
+  TRY(read_column(w, p->unnest, err));
+  TRY(scan_unnest_drop_empty(w, err));
+  if (p->filters_elements) {
+    TRY(scan_unnest_expand(w, err));
+    return apply_filter(w, err);
+  }
+  TRY(apply_filter(w, err));
+  return scan_unnest_expand(w, err);
 }
 
 /* ---- result ---- */
@@ -290,7 +296,7 @@ static glv_status retype(glv_env *env, array *a, const type *t, glv_error *err) 
   return GLV_OK;
 }
 
-static glv_status make_output(struct work *w, size_t i, array *ret, glv_error *err) {
+static glv_status make_output(scan_work *w, size_t i, array *ret, glv_error *err) {
   const scan_plan *p = w->plan;
   const type *t = p->result->fields[i].type;
   const scan_output *o = &p->outputs[i];
@@ -306,16 +312,16 @@ static glv_status make_output(struct work *w, size_t i, array *ret, glv_error *e
     ret->type = t;
     return GLV_OK;
   }
-  const selection all = {NULL, w->rows.count};
+  const selection all = {NULL, w->columns.length};
   TRY(expr_eval(o->expr, &w->columns, all, ret, err));
   return retype(p->env, ret, t, err);
 }
 
-static glv_status make_result(struct work *w, batch *ret, glv_error *err) {
+static glv_status make_result(scan_work *w, batch *ret, glv_error *err) {
   const scan_plan *p = w->plan;
   TRY(read_columns(w, p->in_output, err));
   CLEANUP(batch_dispose) batch b = {0};
-  TRY(batch_new(p->env, p->result, w->rows.count, p->output_count, &b, err));
+  TRY(batch_new(p->env, p->result, w->columns.length, p->output_count, &b, err));
   for (size_t i = 0; i < p->output_count; i++) {
     TRY(make_output(w, i, &b.columns[i], err));
   }
@@ -344,12 +350,13 @@ glv_status scan_window_run(void *context, glv_error *err) {
   TRY(cancel_check(p->cancel, err));
   TRY(open_fragment(window->fragment, err));
   CLEANUP(work_cleanup)
-  struct work w = {
+  scan_work w = {
       .plan = p, .fragment = window->fragment, .first = window->first, .count = window->count};
   arena_init(&w.memory, p->env);
   TRY(choose_rows(&w, err));
   TRY(batch_new(p->env, p->scope, w.rows.count, p->scope->field_count, &w.columns, err));
-  TRY(apply_filter(&w, err));
-  window->selected = w.rows.count;
-  return w.rows.count > 0 && p->outputs != NULL ? make_result(&w, &window->result, err) : GLV_OK;
+  TRY(find_rows(&w, err));
+  window->selected = w.columns.length;
+  return window->selected > 0 && p->outputs != NULL ? make_result(&w, &window->result, err)
+                                                    : GLV_OK;
 }

@@ -216,6 +216,7 @@ static glv_status complete_deletions(table_snapshot *t, glv_error *err) {
 static void snapshot_free(table_snapshot *t) {
   glv_env *env = t->home->env;
   table_home *h = t->home;
+  pin_release(&t->pin);
   kept_readers_free(env, t->readers);
   schema_unref(t->arrow);
   arena_dispose(&t->memory);
@@ -227,6 +228,18 @@ static void snapshot_cleanup(table_snapshot **t) {
   if (*t != NULL) {
     snapshot_free(*t);
   }
+}
+
+static glv_status fail_no_version(const table_home *h, uint64_t version, glv_error *err) {
+  return FAIL(err, GLV_E_VERSION_NOT_FOUND, "table '%s' has no version %llu", h->name,
+              (unsigned long long)version);
+}
+
+/* One that a cleanup is about to remove is as good as gone. */
+static glv_status pin_version(const table_home *h, uint64_t version, pin *ret, glv_error *err) {
+  uint64_t key[3];
+  version_key(h, version, key);
+  return pin_acquire(h->env, key, ret) ? GLV_OK : fail_no_version(h, version, err);
 }
 
 glv_status snapshot_decode(table_home *h, str bytes, const char *file, table_snapshot **ret,
@@ -245,6 +258,7 @@ glv_status snapshot_decode(table_home *h, str bytes, const char *file, table_sna
   char what[LIMIT_PATH_BYTES];
   snprintf(what, sizeof what, "table '%s', manifest '%s'", h->name, file);
   TRY(decode_into(t, bytes, what, err));
+  TRY(pin_version(h, t->manifest->version, &t->pin, err));
   *ret = t;
   t = NULL;
   return GLV_OK;
@@ -256,19 +270,22 @@ glv_status snapshot_load(table_home *h, uint64_t version, bool v1, table_snapsho
   name_manifest(version, v1, name);
   CLEANUP(buf_dispose) buf bytes;
   buf_init(&bytes, h->env, LIMIT_MANIFEST_BYTES);
+  /* Pinned before it is read: a cleanup sees the reader, or the reader finds nothing. */
+  CLEANUP(pin_release) pin reading = {0};
+  TRY(pin_version(h, version, &reading, err));
   glv_error report = {0};
-  const glv_status status =
-      io_read_file(h->env, h->versions, name, LIMIT_MANIFEST_BYTES, &bytes, &report);
-  if (status != GLV_OK && io_is_missing(&report)) {
-    return FAIL(err, GLV_E_VERSION_NOT_FOUND, "table '%s' has no version %llu", h->name,
-                (unsigned long long)version);
+  glv_io_stat file;
+  glv_status status = io_stat(h->env, h->versions, name, &file, &report);
+  if (status == GLV_OK) { /* in this order: a file that is replaced meanwhile is noticed later */
+    status = io_read_file(h->env, h->versions, name, LIMIT_MANIFEST_BYTES, &bytes, &report);
   }
   if (status != GLV_OK) {
-    return pass_report(err, &report);
+    return io_is_missing(&report) ? fail_no_version(h, version, err) : pass_report(err, &report);
   }
   CLEANUP(table_cleanup) table_snapshot *t = NULL;
   TRY(snapshot_decode(h, buf_str(&bytes), name, &t, err));
   t->has_v1_name = v1;
+  t->file = file;
   const uint64_t stored = t->manifest->version;
   if (stored != version) {
     return FAIL(err, GLV_E_CORRUPT, "table '%s': manifest '%s' says it is version %llu", h->name,

@@ -74,6 +74,17 @@ glv_status table_open(glv_env *env, const char *path, const char *name, uint64_t
                       table_snapshot **ret, glv_error *err);
 
 /**
+ * Open the latest version of a table of which a version was opened before. While `known` is of the
+ * very directory that stands at path, the latest there, and its manifest the file that was read,
+ * nothing is read but the names of the versions, and *ret is a further reference to it.
+ *
+ * @param known  any snapshot, or NULL.
+ * Errors: as table_open. Thread class: T.
+ */
+glv_status table_open_again(glv_env *env, const char *path, const char *name,
+                            const table_snapshot *known, table_snapshot **ret, glv_error *err);
+
+/**
  * Open another version of the same physical table, through the directory handle of t.
  *
  * @param version  0 = the latest; when that is the version of t, *ret is a further reference to t.
@@ -143,10 +154,10 @@ glv_status table_check_writable(const table_snapshot *t, glv_error *err);
 /** True iff an index of that name (for example `__lance_mem_wal`) is registered. */
 bool table_has_index(const table_snapshot *t, const char *name);
 
-/** Identity of the physical table: device and inode of its directory. Errors: GLV_E_IO,
- * GLV_E_TABLE_NOT_FOUND. */
-glv_status table_identity(const table_snapshot *t, uint64_t *ret_device, uint64_t *ret_inode,
-                          glv_error *err);
+/** Identity of the physical table at path: device and inode of its `_versions`, which is not
+ * opened; name as for table_open. Errors: GLV_E_TABLE_NOT_FOUND, GLV_E_INVALID_INPUT, GLV_E_IO. */
+glv_status table_identity(glv_env *env, const char *path, const char *name, uint64_t *ret_device,
+                          uint64_t *ret_inode, glv_error *err);
 
 /** One existing version. */
 typedef struct version_entry {

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/checked.h"
 #include "base/limits.h"
+#include "base/pin.h"
 #include "io/io.h"
 #include "pb/lance_table.pb-c.h"
 #include "pb/lance_transaction.pb-c.h"
@@ -27,6 +28,8 @@ typedef struct table_home {
   char *path;
   char *name;
   void *versions; /* handle of `_versions`, open as long as the home lives */
+  uint64_t device; /* with inode: identity of that directory */
+  uint64_t inode;
 } table_home;
 
 struct table_snapshot {
@@ -47,8 +50,11 @@ struct table_snapshot {
   schema *arrow; /* a reference */
   metadata config;
   uint64_t file_size;
+  glv_io_stat file; /* its manifest when it was read; zero for a version made here */
   bool has_v1_name;
   kept_readers *readers; /* owned; not part of what never changes */
+  pin pin;               /* held while the snapshot lives: a cleanup in this environment keeps the
+                            version */
 };
 
 /** Opens `_versions` below path. Errors: GLV_E_TABLE_NOT_FOUND when it does not exist. */
@@ -75,7 +81,9 @@ glv_status home_fail_dropped(const table_home *h, glv_error *err);
 void name_manifest(uint64_t version, bool v1, char ret[NAME_SIZE]);
 /** A fresh data file name. */
 glv_status name_data_file(glv_env *env, char ret[NAME_SIZE], glv_error *err);
-/** A fresh UUID, lower-case, hyphenated. */
+/** A UUID as text: lower case, hyphenated. */
+void name_of_uuid(const uint8_t b[16], char ret[37]);
+/** A fresh one. */
 glv_status name_uuid(glv_env *env, char ret[37], glv_error *err);
 void name_transaction(uint64_t read_version, const char *uuid, char ret[NAME_SIZE]);
 void name_deletion(uint64_t fragment_id, const deletion_file *d, char ret[NAME_SIZE]);
@@ -93,6 +101,13 @@ typedef struct version_listing {
 glv_status list_versions(const table_home *h, arena *a, version_listing *ret, glv_error *err);
 
 /* ---- manifests ---- */
+
+/** What names a version of a table in pins. */
+static inline void version_key(const table_home *h, uint64_t version, uint64_t ret[3]) {
+  ret[0] = h->device;
+  ret[1] = h->inode;
+  ret[2] = version;
+}
 
 /** Decode the bytes of a manifest file (copied). @param file names it in reports. */
 glv_status snapshot_decode(table_home *h, str bytes, const char *file, table_snapshot **ret,

@@ -1,93 +1,57 @@
 /*
- * The comparison reads manifests and transactions only.
+ * A state diff: what stands at the watermark is compared with what stands at the target, fragment
+ * by fragment and then, where fragments differ, row by row.
  *
- * Step 1, input identity: every column that the view reads has the same id, name and type, children
- * included, in both versions and in the schema of every commit between that carries one. Ids alone
- * prove nothing, because they are used again after a column was dropped.
+ * A fragment of both versions is the same when the relevant columns lie in the same files and
+ * columns of them, under the same row ids and deletions; paths of files alone would not do, because
+ * an in-place update keeps the old file for its other columns. Other deletions: rows that died are
+ * candidates for removal, rows that came back are computed again. Other columns: all rows are
+ * computed again. In a new fragment the rows tell by id and, when the history is trusted, by their
+ * versions whether they are fresh, touched or merely moved. Rows of vanished fragments are
+ * candidates for removal. Removed in the end is what was a candidate and was not seen alive
+ * anywhere.
  *
- * Step 2, fragments: one that stands in both versions is unchanged when the relevant columns lie in
- * the same files and columns, under the same row ids and deletions. A fragment that only the newer
- * version has is added when none of its rows has an id that was in use before. What was rewritten,
- * updated, deleted or moved shows as one of the other cases.
+ * Ids are kept as runs and rows walked as spans, so that the cost follows the number of runs of
+ * what changed.
  */
 #include "view/changes.h"
 
 #include "base/limits.h"
 #include "table/deletion.h"
-#include "table/row_ids.h"
-#include "table/transaction.h"
+#include "table/row_spans.h"
+#include "view/history.h"
 
-static const char reason_identity[] = "input_identity";
-static const char reason_changed[] = "source_changed";
+typedef struct comparison {
+  const table_snapshot *from;
+  const table_snapshot *to;
+  const view_inputs *inputs;
+  bool trusted;
+  id_runs candidates; /* live at the watermark, not where they were at the target */
+  id_runs seen;       /* live at the target outside of unchanged rows */
+  source_changes *found;
+} comparison;
 
-/* Versions between watermark and target whose transactions are looked at. */
-enum { MAX_VERSIONS = 4096 };
+/* ---- additions ---- */
 
-/* ---- input identity ---- */
-
-static bool same_field(const lance_field *a, const lance_field *b,
-                       int depth) { /* NOLINT(misc-no-recursion) */
-  if (depth == 0 || a->id != b->id || a->child_count != b->child_count ||
-      strcmp(a->arrow.name, b->arrow.name) != 0 || strcmp(a->logical_type, b->logical_type) != 0) {
-    return false;
+/* offsets is taken over; NULL = all rows. */
+static glv_status add_rows(comparison *c, const fragment *f, bitmap *offsets, uint64_t rows,
+                           glv_error *err) {
+  source_changes *s = c->found;
+  const glv_status status =
+      vec_reserve(s->env, &s->added, &s->added_capacity, s->added_count + 1, sizeof *s->added, err);
+  if (status != GLV_OK) {
+    bitmap_free(offsets);
+    return status;
   }
-  for (size_t i = 0; i < a->child_count; i++) {
-    if (!same_field(&a->children[i], &b->children[i], depth - 1)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* The stored field of input column i of the plan. */
-static const lance_field *input_field(const table_snapshot *to, const view_plan *plan, size_t i) {
-  const schema *s = table_schema(to);
-  return lance_schema_find(table_lance_schema(to), str_of(s->fields[plan->input_columns[i]].name));
-}
-
-static bool same_inputs(const table_snapshot *to, const view_plan *plan,
-                        const lance_schema *other) {
-  for (size_t i = 0; i < plan->input_column_count; i++) {
-    const lance_field *here = input_field(to, plan, i);
-    const lance_field *there =
-        here != NULL ? lance_schema_find(other, str_of(here->arrow.name)) : NULL;
-    if (there == NULL || !same_field(here, there, LIMIT_TYPE_DEPTH)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* Whether the inputs kept their identity in every commit between; versions that a cleanup removed
- * tell nothing. */
-static glv_status same_in_between(const table_snapshot *from, const table_snapshot *to,
-                                  const view_plan *plan, bool *ret, glv_error *err) {
-  const uint64_t first = table_version(from) + 1;
-  const uint64_t last = table_version(to);
-  *ret = true;
-  if (last < first || last - first >= MAX_VERSIONS) {
-    *ret = last < first;
-    return GLV_OK;
-  }
-  for (uint64_t version = first; version <= last && *ret; version++) {
-    CLEANUP(arena_dispose) arena a;
-    arena_init(&a, table_env(to));
-    transaction *t = NULL;
-    const glv_status status = transaction_read(to, version, &a, &t, err);
-    if (status == GLV_E_TRANSACTION_NOT_FOUND || status == GLV_E_CORRUPT) {
-      *ret = false;
-      return GLV_OK;
-    }
-    if (status == GLV_E_VERSION_NOT_FOUND) {
-      continue;
-    }
-    TRY(status);
-    *ret = t->schema == NULL || same_inputs(to, plan, t->schema);
+  s->added[s->added_count++] = (scan_fragment){f->id, offsets};
+  s->additions += rows;
+  for (size_t i = 0; i < f->file_count; i++) {
+    s->counts.bytes += view_inputs_in_file(c->inputs, &f->files[i]) ? f->files[i].size_bytes : 0;
   }
   return GLV_OK;
 }
 
-/* ---- fragments ---- */
+/* ---- fragments of both versions ---- */
 
 static bool same_place(const fragment *a, const fragment *b, int32_t id) {
   uint32_t column_a = 0;
@@ -97,94 +61,256 @@ static bool same_place(const fragment *a, const fragment *b, int32_t id) {
   if (file_a == NULL || file_b == NULL) {
     return file_a == file_b;
   }
-  return column_a == column_b && strcmp(file_a->path, file_b->path) == 0;
+  return column_a == column_b && strcmp(file_a->path, file_b->path) == 0 &&
+         file_a->has_base == file_b->has_base && file_a->base_id == file_b->base_id;
 }
 
-static bool same_places(const fragment *a, const fragment *b, const lance_field *f,
-                        int depth) { /* NOLINT(misc-no-recursion) */
-  bool same = depth > 0 && same_place(a, b, f->id);
-  for (size_t i = 0; i < f->child_count && same; i++) {
-    same = same_places(a, b, &f->children[i], depth - 1);
-  }
-  return same;
-}
-
-static bool is_unchanged(const table_snapshot *to, const view_plan *plan, const fragment *old,
-                         const fragment *now) {
-  if (old->physical_rows != now->physical_rows || !deletion_same(old, now) ||
-      !str_equal(old->row_ids, now->row_ids)) {
+static bool same_columns(const comparison *c, const fragment *old, const fragment *now) {
+  if (old->physical_rows != now->physical_rows || !str_equal(old->row_ids, now->row_ids)) {
     return false;
   }
-  for (size_t i = 0; i < plan->input_column_count; i++) {
-    const lance_field *f = input_field(to, plan, i);
-    if (f == NULL || !same_places(old, now, f, LIMIT_TYPE_DEPTH)) {
+  for (size_t i = 0; i < c->inputs->field_count; i++) {
+    if (!same_place(old, now, c->inputs->fields[i])) {
       return false;
     }
   }
   return true;
 }
 
-/* Whether every row of the fragment has an id that nothing had at the watermark. */
-static glv_status is_fresh(const table_snapshot *from, const table_snapshot *to, const fragment *f,
-                           bool *ret, glv_error *err) {
-  CLEANUP(arena_dispose) arena a;
-  arena_init(&a, table_env(to));
-  row_id_sequence *ids = NULL;
-  TRY(fragment_row_ids(to, f, &a, &ids, err));
-  uint64_t smallest = 0;
-  uint64_t largest = 0;
-  *ret = !row_ids_bounds(ids, &smallest, &largest) || smallest >= table_next_row_id(from);
+/* The ids of the rows at some offsets of a fragment, into `into`. */
+static glv_status add_ids(const row_id_sequence *ids, const bitmap *offsets, id_runs *into,
+                          glv_error *err) {
+  uint32_t some[256];
+  const uint64_t end = row_ids_count(ids);
+  for (uint64_t next = 0;;) {
+    const size_t count = bitmap_values(offsets, next, end, some, sizeof some / sizeof some[0]);
+    for (size_t i = 0; i < count; i++) {
+      uint64_t id = 0;
+      row_ids_read(ids, some[i], 1, &id);
+      TRY(id_runs_add(into, id, 1, err));
+    }
+    if (count < sizeof some / sizeof some[0]) {
+      return GLV_OK;
+    }
+    next = (uint64_t)some[count - 1] + 1;
+  }
+}
+
+/* *ret = the rows of a that are not in b; either may be NULL. */
+static glv_status difference(const bitmap *a, const bitmap *b, bitmap **ret, glv_error *err) {
+  bitmap *d = a != NULL ? bitmap_copy(a) : bitmap_new();
+  if (d == NULL) {
+    return error_nomem(err, 0);
+  }
+  if (b != NULL) {
+    bitmap_andnot(d, b);
+  }
+  *ret = d;
   return GLV_OK;
 }
 
-static glv_status compare_fragments(const table_snapshot *from, const table_snapshot *to,
-                                    const view_plan *plan, arena *a, source_changes *ret,
+static glv_status compare_deletions(comparison *c, const fragment *old, const fragment *now,
                                     glv_error *err) {
+  CLEANUP(arena_dispose) arena a;
+  arena_init_small(&a, c->found->env);
+  CLEANUP(bitmap_cleanup) bitmap *before = NULL;
+  CLEANUP(bitmap_cleanup) bitmap *after = NULL;
+  CLEANUP(bitmap_cleanup) bitmap *died = NULL;
+  CLEANUP(bitmap_cleanup) bitmap *revived = NULL;
+  row_id_sequence *ids = NULL;
+  TRY(deletion_load(c->from, old, &before, err));
+  TRY(deletion_load(c->to, now, &after, err));
+  TRY(fragment_row_ids(c->to, now, &a, &ids, err));
+  TRY(difference(after, before, &died, err));
+  TRY(difference(before, after, &revived, err));
+  TRY(add_ids(ids, died, &c->candidates, err));
+  const uint64_t count = bitmap_count(revived);
+  if (count == 0) {
+    return GLV_OK;
+  }
+  TRY(add_ids(ids, revived, &c->seen, err));
+  TRY(add_ids(ids, revived, &c->found->evicted, err));
+  c->found->counts.rows_revived += count;
+  bitmap *offsets = revived;
+  revived = NULL;
+  return add_rows(c, now, offsets, count, err);
+}
+
+/* The ids of the live rows of a fragment, into `into`, and into `also` unless it is NULL. */
+static glv_status add_live(const table_snapshot *t, const fragment *f, id_runs *into, id_runs *also,
+                           uint64_t *ret_rows, glv_error *err) {
+  CLEANUP(arena_dispose) arena a;
+  arena_init_small(&a, table_env(t));
+  CLEANUP(row_spans_close) row_spans spans;
+  TRY(row_spans_open(t, f, &a, &spans, err));
+  row_span span;
+  *ret_rows = 0;
+  while (row_spans_next(&spans, &span)) {
+    TRY(id_runs_add(into, span.id, span.count, err));
+    TRY(also != NULL ? id_runs_add(also, span.id, span.count, err) : GLV_OK);
+    *ret_rows += span.count;
+  }
+  return GLV_OK;
+}
+
+static glv_status compare_changed(comparison *c, const fragment *old, const fragment *now,
+                                  glv_error *err) {
+  uint64_t live = 0;
+  TRY(add_live(c->from, old, &c->candidates, NULL, &live, err));
+  TRY(add_live(c->to, now, &c->seen, &c->found->evicted, &live, err));
+  c->found->counts.rows_touched += live;
+  return live > 0 ? add_rows(c, now, NULL, live, err) : GLV_OK;
+}
+
+static glv_status compare_fragment(comparison *c, const fragment *old, const fragment *now,
+                                   glv_error *err) {
+  change_counts *counts = &c->found->counts;
+  if (!str_equal(old->raw, now->raw) && !same_columns(c, old, now)) {
+    counts->fragments_changed++;
+    return compare_changed(c, old, now, err);
+  }
+  if (!deletion_same(old, now)) {
+    counts->fragments_deleted++;
+    return compare_deletions(c, old, now, err);
+  }
+  counts->fragments_same++;
+  return GLV_OK;
+}
+
+/* ---- new fragments ---- */
+
+/* Part of a span: its first `count` rows. */
+static glv_status classify_part(comparison *c, const row_span *span, bool has_versions,
+                                bitmap *offsets, uint64_t *added, glv_error *err) {
+  change_counts *counts = &c->found->counts;
+  const uint64_t watermark = table_version(c->from);
+  const uint64_t first_unused = table_next_row_id(c->from);
+  const bool is_known = span->id < first_unused;
+  const bool lineage = c->trusted && has_versions;
+  const bool is_fresh = !is_known || (lineage && span->created > watermark);
+  if (!is_fresh && lineage && span->updated <= watermark) {
+    return GLV_OK; /* moved unchanged */
+  }
+  *(is_fresh ? &counts->rows_fresh : &counts->rows_touched) += span->count;
+  bitmap_add_range(offsets, span->offset, span->offset + span->count);
+  *added += span->count;
+  return is_known ? id_runs_add(&c->found->evicted, span->id, span->count, err) : GLV_OK;
+}
+
+/* A span is cut where its ids pass the first one that was unused at the watermark. */
+static glv_status classify_span(comparison *c, row_span span, bool has_versions, bitmap *offsets,
+                                uint64_t *added, glv_error *err) {
+  const uint64_t first_unused = table_next_row_id(c->from);
+  if (span.id < first_unused && span.count > first_unused - span.id) {
+    row_span old = span;
+    old.count = first_unused - span.id;
+    TRY(classify_part(c, &old, has_versions, offsets, added, err));
+    span.offset += old.count;
+    span.id += old.count;
+    span.count -= old.count;
+  }
+  return classify_part(c, &span, has_versions, offsets, added, err);
+}
+
+static glv_status compare_new(comparison *c, const fragment *now, glv_error *err) {
+  c->found->counts.fragments_new++;
+  CLEANUP(arena_dispose) arena a;
+  arena_init_small(&a, c->found->env);
+  CLEANUP(row_spans_close) row_spans spans;
+  TRY(row_spans_open(c->to, now, &a, &spans, err));
+  CLEANUP(bitmap_cleanup) bitmap *offsets = bitmap_new();
+  if (offsets == NULL) {
+    return error_nomem(err, 0);
+  }
+  const bool has_versions = now->has_created_at && now->has_last_updated_at;
+  uint64_t live = 0;
+  uint64_t added = 0;
+  row_span span;
+  while (row_spans_next(&spans, &span)) {
+    live += span.count;
+    TRY(id_runs_add(&c->seen, span.id, span.count, err));
+    TRY(classify_span(c, span, has_versions, offsets, &added, err));
+  }
+  if (added == 0) {
+    return GLV_OK;
+  }
+  bitmap *wanted = added < live ? offsets : NULL;
+  if (wanted != NULL) {
+    offsets = NULL;
+  }
+  return add_rows(c, now, wanted, added, err);
+}
+
+/* ---- all of them ---- */
+
+static glv_status compare_all(comparison *c, glv_error *err) {
   size_t count = 0;
-  const fragment *fragments = table_fragments(to, &count);
-  uint64_t *added = ARENA_ARRAY(a, uint64_t, count);
-  if (added == NULL) {
-    return error_nomem(err, count * sizeof *added);
-  }
-  size_t kept = 0;
+  const fragment *fragments = table_fragments(c->to, &count);
   for (size_t i = 0; i < count; i++) {
-    const fragment *now = &fragments[i];
-    const fragment *old = table_fragment(from, now->id);
-    bool fresh = false;
-    if (old != NULL && !is_unchanged(to, plan, old, now)) {
-      ret->rebuild_reason = reason_changed;
-      return GLV_OK;
-    }
-    if (old != NULL) {
-      kept++;
-      continue;
-    }
-    TRY(is_fresh(from, to, now, &fresh, err));
-    if (!fresh) {
-      ret->rebuild_reason = reason_changed;
-      return GLV_OK;
-    }
-    added[ret->added_count++] = now->id;
-    ret->added_rows += now->physical_rows;
+    const fragment *old = table_fragment(c->from, fragments[i].id);
+    TRY(old != NULL ? compare_fragment(c, old, &fragments[i], err)
+                    : compare_new(c, &fragments[i], err));
   }
-  size_t old_count = 0;
-  table_fragments(from, &old_count);
-  ret->rebuild_reason = kept == old_count ? "" : reason_changed;
-  ret->added = added;
+  fragments = table_fragments(c->from, &count);
+  for (size_t i = 0; i < count; i++) {
+    if (table_fragment(c->to, fragments[i].id) == NULL) {
+      uint64_t rows = 0;
+      c->found->counts.fragments_gone++;
+      TRY(add_live(c->from, &fragments[i], &c->candidates, NULL, &rows, err));
+    }
+  }
+  return GLV_OK;
+}
+
+static glv_status conclude(comparison *c, glv_error *err) {
+  source_changes *s = c->found;
+  id_runs_sort(&c->candidates);
+  id_runs_sort(&c->seen);
+  TRY(id_runs_subtract(&c->candidates, &c->seen, err));
+  s->counts.rows_removed = id_runs_size(&c->candidates);
+  TRY(id_runs_unite(&s->evicted, &c->candidates, err));
+  s->evicted_count = id_runs_size(&s->evicted);
   return GLV_OK;
 }
 
 glv_status source_changes_find(const table_snapshot *from, const table_snapshot *to,
-                               const view_plan *plan, arena *a, source_changes *ret,
-                               glv_error *err) {
-  *ret = (source_changes){.rebuild_reason = reason_identity};
-  if (!same_inputs(to, plan, table_lance_schema(from))) {
+                               const view_plan *plan, source_changes *ret, glv_error *err) {
+  glv_env *env = table_env(to);
+  *ret = (source_changes){.env = env};
+  id_runs_init(&ret->evicted, env);
+  CLEANUP(arena_dispose) arena a;
+  arena_init_small(&a, env);
+  view_inputs inputs;
+  TRY(view_inputs_find(table_lance_schema(to), plan, &a, &inputs, err));
+  history_verdict verdict = HISTORY_BROKEN;
+  if (view_inputs_same(&inputs, table_lance_schema(from))) {
+    TRY(source_history_judge(from, to, &inputs, &verdict, err));
+  }
+  ret->is_broken = verdict == HISTORY_BROKEN;
+  if (ret->is_broken) {
     return GLV_OK;
   }
-  bool same = false;
-  TRY(same_in_between(from, to, plan, &same, err));
-  if (!same) {
-    return GLV_OK;
+  comparison c = {.from = from,
+                  .to = to,
+                  .inputs = &inputs,
+                  .trusted = verdict == HISTORY_TRUSTED,
+                  .found = ret};
+  id_runs_init(&c.candidates, env);
+  id_runs_init(&c.seen, env);
+  glv_status status = compare_all(&c, err);
+  status = status == GLV_OK ? conclude(&c, err) : status;
+  id_runs_dispose(&c.candidates);
+  id_runs_dispose(&c.seen);
+  return status;
+}
+
+void source_changes_dispose(source_changes *c) {
+  for (size_t i = 0; i < c->added_count; i++) {
+    bitmap_free((bitmap *)(uintptr_t)c->added[i].offsets);
   }
-  return compare_fragments(from, to, plan, a, ret, err);
+  if (c->env != NULL) {
+    mem_free(c->env, c->added);
+    id_runs_dispose(&c->evicted);
+  }
+  *c = (source_changes){0};
 }

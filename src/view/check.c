@@ -1,5 +1,6 @@
 /* What a view asks of its source, and of its own table. */
 #include "io/io.h"
+#include "view/computed.h"
 #include "view/plan.h"
 
 glv_status view_check_source(const table_snapshot *source, bool at_create, glv_error *err) {
@@ -82,18 +83,24 @@ glv_status view_plan_matches(const view_plan *p, const table_snapshot *view,
   TRY(table_check_supported(view, err));
   const schema *stored = table_schema(view);
   const size_t planned_count = p->columns->field_count; /* provenance included */
-  bool ok = stored->field_count == planned_count || stored->field_count + 1 == planned_count;
+  size_t count = 0;                                     /* stored columns but computed ones */
+  bool ok = true;
   for (size_t i = 0; i < stored->field_count && ok; i++) {
     const field *s = &stored->fields[i];
-    const field *f = &p->columns->fields[i];
-    ok = strcmp(s->name, f->name) == 0 && same_type(s, f) && (s->nullable || !f->nullable);
+    if (is_computed(s)) {
+      continue;
+    }
+    const field *f = count < planned_count ? &p->columns->fields[count] : NULL;
+    ok = f != NULL && strcmp(s->name, f->name) == 0 && same_type(s, f) &&
+         (s->nullable || !f->nullable);
+    count++;
   }
-  if (!ok) {
+  if (!ok || (count != planned_count && count + 1 != planned_count)) {
     return FAIL(
         err, GLV_E_SCHEMA,
         "the stored definition of view '%s' does not produce this view's schema; recreate the view",
         table_name(view));
   }
-  *ret_has_provenance = stored->field_count == planned_count;
+  *ret_has_provenance = count == planned_count;
   return GLV_OK;
 }

@@ -31,6 +31,7 @@ static const char KIND_QUERY[] = "query";
 
 const char *definition_form_name(definition_form form) {
   switch (form) {
+  case DEFINITION_ANY:
   case DEFINITION_SELECT:
     return KIND_SELECT;
   case DEFINITION_NAMESPACED_SELECT:
@@ -295,8 +296,8 @@ static glv_status set_source(arena *a, const select_statement *s, view_definitio
   return copy_text(a, s->table[count], &d->source_table, err);
 }
 
-static bool is_select_shaped(const select_statement *s) {
-  return !s->has_unnest && !s->has_function && !s->is_grouped;
+bool definition_is_select(const view_definition *d) {
+  return d->unnest_column == NULL && d->group_count == 0 && d->function == NULL;
 }
 
 /* One part of a query as canonical expression. */
@@ -347,8 +348,30 @@ glv_status definition_store_expression(arena *a, str text, const char **ret, glv
   return copy_text(a, buf_str(&out), ret, err);
 }
 
-/* The structured fields of a statement of the select shape, with canonical expressions or as the
- * select forms store them. */
+/* What only the query form has. */
+static glv_status set_shape(arena *a, const select_statement *s, view_definition *d,
+                            glv_error *err) {
+  if (s->has_unnest) {
+    TRY(copy_text(a, s->unnest_column, &d->unnest_column, err));
+    TRY(copy_text(a, s->unnest_alias, &d->unnest_alias, err));
+  }
+  if (s->has_function) {
+    TRY(copy_text(a, s->function_name, &d->function, err));
+  }
+  const char **groups = ARENA_ARRAY(a, const char *, s->group_count);
+  if (groups == NULL) {
+    return error_nomem(err, s->group_count * sizeof *groups);
+  }
+  for (size_t i = 0; i < s->group_count; i++) {
+    TRY(copy_text(a, s->groups[i], &groups[i], err));
+  }
+  d->groups = groups;
+  d->group_count = s->group_count;
+  return GLV_OK;
+}
+
+/* The structured fields of a statement, with canonical expressions or as the select forms store
+ * them. Items of a grouped one stay as written: its planner knows both quotes. */
 static glv_status set_fields(arena *a, const select_statement *s, view_definition *d,
                              glv_error *err) {
   const bool is_query = d->form == DEFINITION_QUERY;
@@ -359,7 +382,9 @@ static glv_status set_fields(arena *a, const select_statement *s, view_definitio
   for (size_t i = 0; i < s->item_count; i++) {
     const select_item *item = &s->items[i];
     TRY(copy_text(a, item->output, &items[i].output, err));
-    if (is_query) {
+    if (s->is_grouped) {
+      TRY(copy_text(a, item->expression, &items[i].expression, err));
+    } else if (is_query) {
       TRY(canonical_part(a, item->expression, &items[i].expression, err));
     } else if (item->is_identifier) {
       items[i].expression = definition_quote_column(a, item->name);
@@ -383,14 +408,10 @@ static glv_status set_fields(arena *a, const select_statement *s, view_definitio
 /* A query-form definition from a statement; `query` is its text. */
 static glv_status set_query(arena *a, const select_statement *s, const char *query,
                             view_definition *d, glv_error *err) {
-  *d = (view_definition){.form = DEFINITION_QUERY,
-                         .format = s->is_grouped ? 2 : 1,
-                         .query = query,
-                         .is_unnest = s->has_unnest,
-                         .is_grouped = s->is_grouped,
-                         .is_function = s->has_function};
+  *d = (view_definition){.form = DEFINITION_QUERY, .format = s->is_grouped ? 2 : 1, .query = query};
   TRY(set_source(a, s, d, err));
-  return is_select_shaped(s) ? set_fields(a, s, d, err) : GLV_OK;
+  TRY(set_shape(a, s, d, err));
+  return s->has_function ? GLV_OK : set_fields(a, s, d, err);
 }
 
 /* Steps 3 to 5: the query form. */
@@ -554,11 +575,12 @@ glv_status definition_from_sql(arena *a, str text, definition_form form, view_de
                                glv_error *err) {
   select_statement s;
   TRY(select_parse_view(a, text, &s, err));
-  if (form == DEFINITION_QUERY) {
+  const bool is_select = !s.has_unnest && !s.has_function && !s.is_grouped;
+  if (form == DEFINITION_QUERY || (form == DEFINITION_ANY && !is_select)) {
     TRY(check_round_trip(a, s.canonical, err));
     return set_query(a, &s, s.canonical, ret, err);
   }
-  if (!is_select_shaped(&s)) {
+  if (!is_select) {
     return FAIL(err, GLV_E_UNSUPPORTED, "a view with %s cannot be stored in the select form",
                 s.is_grouped   ? "GROUP BY"
                 : s.has_unnest ? "UNNEST"
@@ -590,6 +612,9 @@ glv_status definition_make_query(arena *a, view_definition *d, glv_error *err) {
                               .table = table,
                               .table_parts = d->namespace_count + 1,
                               .filter = str_of(d->filter),
+                              .has_unnest = d->unnest_column != NULL,
+                              .unnest_column = str_of(d->unnest_column),
+                              .unnest_alias = str_of(d->unnest_alias),
                               .has_limit = d->has_limit,
                               .limit = d->limit};
   CLEANUP(buf_dispose) buf out;

@@ -25,7 +25,8 @@
 /** How a definition is stored. Values and names equal those of glv_view_def.form and glv_list_form.
  */
 typedef enum definition_form {
-  DEFINITION_SELECT = 1,            /* S1 */
+  DEFINITION_ANY = 0,    /* asks for S1 or S2 where they can hold the definition, else Q */
+  DEFINITION_SELECT = 1, /* S1 */
   DEFINITION_NAMESPACED_SELECT = 2, /* S2 */
   DEFINITION_QUERY = 3,             /* Q1, Q2 */
 } definition_form;
@@ -43,8 +44,7 @@ typedef struct view_definition {
   const char *source_table;
   const char *const *source_namespace;
   size_t namespace_count;
-  const view_projection
-      *projections; /* empty for a query that is not select-shaped, and for S1 with [] */
+  const view_projection *projections; /* empty for S1 with [] and with a function in FROM */
   size_t projection_count;
   bool star;          /* input and query form: SELECT *, or no projections given: all columns */
   const char *filter; /* NULL = none */
@@ -54,9 +54,12 @@ typedef struct view_definition {
   size_t input_count;
   const char *query; /* query form: the stored text; select forms: the canonical text, NULL without
                         projections */
-  bool is_unnest;    /* query form only */
-  bool is_grouped;
-  bool is_function;
+  /* Query form only: */
+  const char *unnest_column; /* FROM t, UNNEST(column) AS alias; NULL = none */
+  const char *unnest_alias;
+  const char *const *groups; /* GROUP BY; the expressions as written */
+  size_t group_count;
+  const char *function; /* FROM t, function(...) AS alias; NULL = none */
 } view_definition;
 
 /** What reading found. */
@@ -95,11 +98,14 @@ glv_status definition_parse(arena *a, str json, const char *view_name, bool pars
  * GLV_E_INVALID_INPUT (not UTF-8). */
 glv_status definition_write(const view_definition *d, buf *out, glv_error *err);
 
+/** Whether S1 or S2 can hold the definition: a query over one table, row by row. */
+bool definition_is_select(const view_definition *d);
+
 /**
  * A definition from one SQL text, cut into the parts that S1/S2 store (2.7 rules 4 and 5) or kept
  * as query (form DEFINITION_QUERY in `form`: the canonical text). `form` DEFINITION_SELECT means S1
  * or S2 by the namespace. star is set for `SELECT *`; the planner expands it. Errors:
- * GLV_E_SQL_PARSE; GLV_E_UNSUPPORTED for UNNEST and GROUP BY.
+ * GLV_E_SQL_PARSE; GLV_E_UNSUPPORTED for UNNEST and GROUP BY in the select form.
  */
 glv_status definition_from_sql(arena *a, str text, definition_form form, view_definition *ret,
                                glv_error *err);

@@ -2,11 +2,14 @@
  * Each commit after the stamp is judged by its transaction alone. Benign are those that cannot
  * change a row value or the provenance column: building, merging and removing indexes (unless they
  * turn the table into an LSM tree), compaction and its reservation of ids, table configuration and
- * table metadata, base paths, and schema metadata that is neither ours nor that of LanceDB.
+ * table metadata, base paths, and schema metadata that is neither ours nor that of LanceDB. So are
+ * fills of computed columns, which a refresh does not write: updates and replacements of nothing
+ * but such columns, and field metadata on them.
  */
 #include "view/intact.h"
 
 #include "table/transaction.h"
+#include "view/computed.h"
 
 enum { MAX_COMMITS = 512 };
 
@@ -36,7 +39,53 @@ static bool adds_lsm_index(const transaction *t) {
   return false;
 }
 
-static bool is_benign(const transaction *t) {
+/* ---- fills of computed columns ---- */
+
+static bool fills_in_place(const transaction *t, const lance_schema *s) {
+  bool fills = !t->moves_rows && t->removed_count == 0 && t->new_fragment_count == 0 &&
+               t->fields_modified_count > 0;
+  for (size_t i = 0; i < t->fields_modified_count && fills; i++) {
+    fills = is_computed_id(s, t->fields_modified[i]);
+  }
+  return fills;
+}
+
+static bool replaces_computed(const transaction *t, const lance_schema *s) {
+  bool fills = t->new_file_count > 0;
+  for (size_t i = 0; i < t->new_file_count && fills; i++) {
+    const data_file *f = &t->new_files[i];
+    fills = f->count > 0;
+    for (size_t k = 0; k < f->count && fills; k++) {
+      fills = is_computed_id(s, f->fields[k]);
+    }
+  }
+  return fills;
+}
+
+/* Field metadata, if any, is that of computed columns. */
+static bool marks_computed(const transaction *t, const lance_schema *s) {
+  bool marks = true;
+  for (size_t i = 0; i < t->metadata_field_count && marks; i++) {
+    marks = is_computed_id(s, t->metadata_fields[i]);
+  }
+  return marks;
+}
+
+static bool is_fill(const transaction *t, const lance_schema *s) {
+  switch ((int)t->kind) {
+  case OPERATION_UPDATE:
+    return fills_in_place(t, s);
+  case OPERATION_DATA_REPLACEMENT:
+    return replaces_computed(t, s);
+  case OPERATION_UPDATE_CONFIG:
+    return t->metadata_field_count > 0 && marks_computed(t, s) && !t->config.is_present &&
+           !t->table_metadata.is_present && !t->schema_metadata.is_present;
+  default:
+    return false;
+  }
+}
+
+static bool is_benign(const transaction *t, const lance_schema *s) {
   switch (t->kind) {
   case OPERATION_CREATE_INDEX:
     return !adds_lsm_index(t);
@@ -45,16 +94,17 @@ static bool is_benign(const transaction *t) {
   case OPERATION_UPDATE_BASES:
     return true;
   case OPERATION_UPDATE_CONFIG:
-    return is_benign_metadata(&t->schema_metadata) && t->metadata_field_count == 0;
+    return is_benign_metadata(&t->schema_metadata) && marks_computed(t, s);
+  case OPERATION_UPDATE:
+  case OPERATION_DATA_REPLACEMENT:
+    return is_fill(t, s);
   case OPERATION_UNKNOWN:
   case OPERATION_APPEND:
   case OPERATION_DELETE:
   case OPERATION_OVERWRITE:
   case OPERATION_MERGE:
   case OPERATION_RESTORE:
-  case OPERATION_UPDATE:
   case OPERATION_PROJECT:
-  case OPERATION_DATA_REPLACEMENT:
   case OPERATION_UPDATE_MEM_WAL_STATE:
   case OPERATION_CLONE:
   case OPERATION_DATA_OVERLAY:
@@ -63,15 +113,18 @@ static bool is_benign(const transaction *t) {
   return false;
 }
 
+/* ---- the walk ---- */
+
 /* The state after looking at one version; VIEW_INTACT = it is benign. */
-static glv_status judge(const table_snapshot *view, uint64_t version, view_state *ret,
-                        glv_error *err) {
+static glv_status judge(const table_snapshot *view, uint64_t version, bool fills_only,
+                        view_state *ret, glv_error *err) {
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, table_env(view));
   transaction *t = NULL;
   const glv_status status = transaction_read(view, version, &a, &t, err);
   if (status == GLV_OK) {
-    *ret = is_benign(t) ? VIEW_INTACT : VIEW_DRIFTED;
+    const lance_schema *s = table_lance_schema(view);
+    *ret = (fills_only ? is_fill(t, s) : is_benign(t, s)) ? VIEW_INTACT : VIEW_DRIFTED;
     return GLV_OK;
   }
   if (status == GLV_E_VERSION_NOT_FOUND) {
@@ -85,8 +138,8 @@ static glv_status judge(const table_snapshot *view, uint64_t version, view_state
   return status;
 }
 
-glv_status view_intact(const table_snapshot *view, const watermark *w, intact_result *ret,
-                       glv_error *err) {
+glv_status view_intact(const table_snapshot *view, const watermark *w, bool fills_only,
+                       intact_result *ret, glv_error *err) {
   const uint64_t head = table_version(view);
   *ret = (intact_result){VIEW_DRIFTED, 0};
   if (!w->has_view_version || w->view_version > head || head - w->view_version > MAX_COMMITS) {
@@ -94,7 +147,7 @@ glv_status view_intact(const table_snapshot *view, const watermark *w, intact_re
   }
   view_state state = VIEW_INTACT;
   for (uint64_t version = w->view_version + 1; version <= head && state == VIEW_INTACT; version++) {
-    TRY(judge(view, version, &state, err));
+    TRY(judge(view, version, fills_only, &state, err));
   }
   *ret = (intact_result){state, state == VIEW_INTACT ? head - w->view_version : 0};
   return GLV_OK;

@@ -20,12 +20,14 @@ typedef struct intact_result {
 } intact_result;
 
 /**
- * Walk the commits of the view since its stamp. Index building, compaction, and configuration
- * change no row; everything else is drift. A walk of more than 512 commits counts as drift.
+ * Walk the commits of the view since its stamp. Fills of computed columns, index building,
+ * compaction, and configuration change no row; everything else is drift. A walk of more than 512
+ * commits counts as drift.
  *
+ * @param fills_only  as LanceDB 0.40 sees it: anything but a fill of computed columns is drift.
  * Errors: GLV_E_IO, GLV_E_NOMEM; an unreadable transaction is drift, not an error.
  */
-glv_status view_intact(const table_snapshot *view, const watermark *w, intact_result *ret,
-                       glv_error *err);
+glv_status view_intact(const table_snapshot *view, const watermark *w, bool fills_only,
+                       intact_result *ret, glv_error *err);
 
 #endif

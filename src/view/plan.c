@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "expr/expr.h"
+#include "expr/type_name.h"
 #include "io/io.h"
 #include "view/lineage.h"
 #include "view/plan_private.h"
@@ -29,7 +30,7 @@ static bool is_reserved(const char *name) {
   return false;
 }
 
-static glv_status check_output(const struct planner *p, size_t index, glv_error *err) {
+glv_status planner_check_output(const struct planner *p, size_t index, glv_error *err) {
   const char *name = p->projections[index].output;
   for (size_t i = 0; i < index; i++) {
     if (strcmp(p->projections[i].output, name) == 0) {
@@ -71,20 +72,6 @@ static glv_status expression_failed(const struct planner *p, glv_status status, 
   return status;
 }
 
-static glv_status check_type(const struct planner *p, const char *output, const expr *e,
-                             const type **ret, glv_error *err) {
-  const type *t = expr_type(e);
-  const bool is_view = t->kind == TYPE_UTF8_VIEW || t->kind == TYPE_BINARY_VIEW;
-  if (is_view && p->purpose != PLAN_REFRESH) {
-    return FAIL(
-        err, GLV_E_INVALID_INPUT,
-        "view column '%s' has type %s, which no table can hold; wrap it: CAST(<expr> AS %s)",
-        output, TYPE_TEXT(t), t->kind == TYPE_UTF8_VIEW ? "STRING" : "BINARY");
-  }
-  *ret = !is_view ? t : type_simple(t->kind == TYPE_UTF8_VIEW ? TYPE_UTF8 : TYPE_BINARY);
-  return GLV_OK;
-}
-
 /* The type with the declarations of its source removed from the metadata of every child. */
 static const type *without_declarations(arena *a, const type *t,
                                         int depth) { /* NOLINT(misc-no-recursion) */
@@ -108,8 +95,23 @@ static const type *without_declarations(arena *a, const type *t,
   return copy;
 }
 
-static glv_status set_field(struct planner *p, size_t index, const expr *e, const type *t,
-                            glv_error *err) {
+glv_status planner_store_type(const struct planner *p, size_t index, const type *t,
+                              const type **ret, glv_error *err) {
+  const bool is_view = t->kind == TYPE_UTF8_VIEW || t->kind == TYPE_BINARY_VIEW;
+  if (is_view && p->purpose != PLAN_REFRESH) {
+    return FAIL(
+        err, GLV_E_INVALID_INPUT,
+        "view column '%s' has type %s, which no table can hold; wrap it: CAST(<expr> AS %s)",
+        p->projections[index].output, TYPE_TEXT(t),
+        t->kind == TYPE_UTF8_VIEW ? "STRING" : "BINARY");
+  }
+  const type *stored =
+      !is_view ? t : type_simple(t->kind == TYPE_UTF8_VIEW ? TYPE_UTF8 : TYPE_BINARY);
+  *ret = without_declarations(&p->plan->memory, stored, LIMIT_TYPE_DEPTH);
+  return *ret != NULL ? GLV_OK : error_nomem(err, sizeof(type));
+}
+
+static glv_status set_field(struct planner *p, size_t index, const expr *e, glv_error *err) {
   arena *a = &p->plan->memory;
   size_t column = 0;
   size_t depth = 0;
@@ -123,13 +125,13 @@ static glv_status set_field(struct planner *p, size_t index, const expr *e, cons
     f->metadata = lineage_field_metadata(a, from->metadata, &ok);
     p->links[p->link_count++] = (lineage_link){from->name, f->name};
   }
-  f->type = ok ? without_declarations(a, t, LIMIT_TYPE_DEPTH) : NULL;
-  return f->type != NULL ? GLV_OK : error_nomem(err, sizeof(type));
+  TRY(ok ? GLV_OK : error_nomem(err, sizeof *f));
+  return planner_store_type(p, index, expr_type(e), &f->type, err);
 }
 
 static glv_status plan_output(struct planner *p, size_t index, glv_error *err) {
   const view_projection *from = &p->projections[index];
-  TRY(check_output(p, index, err));
+  TRY(planner_check_output(p, index, err));
   CLEANUP(expr_cleanup) expr *e = NULL;
   const glv_status status =
       expr_plan_value(p->plan->env, str_of(from->expression), &p->scope, EXPR_VIEW, &e, err);
@@ -139,33 +141,39 @@ static glv_status plan_output(struct planner *p, size_t index, glv_error *err) {
             : GLV_OK);
     return expression_failed(p, status, from->output, err);
   }
-  const type *t = NULL;
-  TRY(check_type(p, from->output, e, &t, err));
-  TRY(set_field(p, index, e, t, err));
+  TRY(set_field(p, index, e, err));
   return planner_add_inputs(p, e, err);
 }
 
 /* ---- filter ---- */
 
-static glv_status filter_failed(const struct planner *p, glv_status status, glv_error *err) {
+glv_status planner_part_failed(const struct planner *p, glv_status status, const char *part,
+                               glv_error *err) {
   if (status != GLV_E_SQL_PARSE && status != GLV_E_SQL_PLAN && status != GLV_E_SQL_EXEC) {
     return status;
   }
-  glv_status code = GLV_E_INVALID_INPUT;
+  error_prefix(err, status, "%s", part);
+  glv_status code = p->purpose == PLAN_FIELDS ? GLV_E_INVALID_INPUT : status;
   if (p->purpose == PLAN_REFRESH) {
     error_prefix(
         err, status,
-        "the filter no longer plans against '%s' (a source column was dropped or renamed): ",
+        "the stored query no longer plans against '%s' (a source column was dropped or renamed): ",
         p->plan->definition.source_table);
     code = GLV_E_SCHEMA;
-  } else {
-    error_prefix(err, status, "invalid view filter: ");
-    code = p->purpose == PLAN_FIELDS ? code : status;
   }
   if (err != NULL) {
     err->code = code;
   }
   return code;
+}
+
+static glv_status not_boolean(const struct planner *p, const type *t, glv_error *err) {
+  CLEANUP(buf_dispose) buf name;
+  buf_init(&name, p->plan->env, SIZE_MAX / 2);
+  TRY(type_name_print(t, &name, err));
+  const glv_status code = p->purpose == PLAN_REFRESH ? GLV_E_SCHEMA : GLV_E_INVALID_INPUT;
+  return FAIL(err, code, "view filter must be a boolean predicate, not %.*s",
+              STR_ARG(buf_str(&name)));
 }
 
 static glv_status plan_filter(struct planner *p, glv_error *err) {
@@ -174,9 +182,7 @@ static glv_status plan_filter(struct planner *p, glv_error *err) {
   glv_status status =
       expr_plan_value(p->plan->env, str_of(filter), &p->scope, EXPR_VIEW, &value, err);
   if (status == GLV_OK && expr_type(value)->kind != TYPE_BOOL) {
-    const glv_status code = p->purpose == PLAN_REFRESH ? GLV_E_SCHEMA : GLV_E_INVALID_INPUT;
-    return FAIL(err, code, "view filter must be a boolean predicate, not %s",
-                planner_type_name(expr_type(value)));
+    return not_boolean(p, expr_type(value), err);
   }
   CLEANUP(expr_cleanup) expr *e = NULL;
   status = status == GLV_OK
@@ -185,7 +191,7 @@ static glv_status plan_filter(struct planner *p, glv_error *err) {
   if (status != GLV_OK) {
     TRY(status == GLV_E_SQL_PLAN ? table_check_names(p->source, str_of(filter), false, err)
                                  : GLV_OK);
-    return filter_failed(p, status, err);
+    return planner_part_failed(p, status, "invalid view filter: ", err);
   }
   return planner_add_inputs(p, e, err);
 }
@@ -218,17 +224,28 @@ static glv_status expand_star(struct planner *p, glv_error *err) {
 }
 
 static glv_status check_shape(const view_definition *d, glv_error *err) {
-  if (d->is_grouped || d->is_unnest || d->is_function) {
-    return FAIL(err, GLV_E_UNSUPPORTED, "views with %s are not supported by this release",
-                d->is_grouped  ? "GROUP BY"
-                : d->is_unnest ? "UNNEST"
-                               : "a function in FROM position");
+  if (d->function != NULL) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "'%s' in FROM position is a Function; views over Function rows are not supported",
+                d->function);
+  }
+  if (d->has_limit && d->unnest_column != NULL) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "LIMIT is not supported together with UNNEST");
   }
   if (d->has_limit && d->limit > (uint64_t)INT64_MAX) {
     return FAIL(err, GLV_E_INVALID_INPUT,
                 "view limit %llu exceeds the maximum of 9223372036854775807",
                 (unsigned long long)d->limit);
   }
+  return GLV_OK;
+}
+
+/* What expressions see. */
+static glv_status make_scope(struct planner *p, glv_error *err) {
+  const scan_unnest unnest = planner_unnest(&p->plan->definition);
+  const glv_status status = table_scan_schema(p->source, &unnest, &p->visible, &p->unnest, err);
+  TRY(planner_part_failed(p, status, "", err));
+  p->scope = (expr_scope){p->visible, SIZE_MAX};
   return GLV_OK;
 }
 
@@ -256,6 +273,7 @@ static glv_status make_columns(struct planner *p, glv_error *err) {
 
 static glv_status plan_all(struct planner *p, glv_error *err) {
   view_plan *plan = p->plan;
+  TRY(make_scope(p, err));
   if (plan->definition.star) {
     TRY(expand_star(p, err));
   }
@@ -268,9 +286,11 @@ static glv_status plan_all(struct planner *p, glv_error *err) {
   if (p->fields == NULL || p->links == NULL) {
     return error_nomem(err, (p->projection_count + 1) * sizeof(field));
   }
-  for (size_t i = 0; i < p->projection_count; i++) {
+  const bool is_grouped = plan->definition.group_count != 0;
+  for (size_t i = 0; i < p->projection_count && !is_grouped; i++) {
     TRY(plan_output(p, i, err));
   }
+  TRY(is_grouped ? planner_plan_groups(p, err) : GLV_OK);
   if (plan->definition.filter != NULL) {
     TRY(plan_filter(p, err));
   }
@@ -294,10 +314,12 @@ glv_status view_plan_make(const table_snapshot *source, const view_definition *d
   struct planner p = {.plan = plan,
                       .source = source,
                       .purpose = purpose,
-                      .scope = {table_schema(source), SIZE_MAX},
+                      .unnest = SIZE_MAX,
                       .projections = plan->definition.projections,
                       .projection_count = plan->definition.projection_count};
-  TRY(plan_all(&p, err));
+  const glv_status status = plan_all(&p, err);
+  schema_unref(p.visible);
+  TRY(status);
   *ret = plan;
   plan = NULL;
   return GLV_OK;

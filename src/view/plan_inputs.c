@@ -1,4 +1,4 @@
-/* What the expressions of a view read, copies of definitions, and type names for messages. */
+/* What the expressions of a view read, and copies of definitions. */
 #include <stdlib.h>
 
 #include "view/plan_private.h"
@@ -56,12 +56,18 @@ static glv_status append_columns(struct planner *p, const size_t *columns, size_
   return GLV_OK;
 }
 
+glv_status planner_add_reads(struct planner *p, const size_t *columns, size_t column_count,
+                             const char *const *paths, size_t path_count, glv_error *err) {
+  TRY(append_paths(p, paths, path_count, err));
+  return append_columns(p, columns, column_count, err);
+}
+
 glv_status planner_add_inputs(struct planner *p, const expr *e, glv_error *err) {
-  size_t count = 0;
-  const char *const *paths = expr_paths(e, &count);
-  TRY(append_paths(p, paths, count, err));
-  const size_t *columns = expr_columns(e, &count);
-  return append_columns(p, columns, count, err);
+  size_t column_count = 0;
+  size_t path_count = 0;
+  const size_t *columns = expr_columns(e, &column_count);
+  const char *const *paths = expr_paths(e, &path_count);
+  return planner_add_reads(p, columns, column_count, paths, path_count, err);
 }
 
 static int by_text(const void *a, const void *b) {
@@ -74,8 +80,25 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* The list that is expanded decides how many rows there are, whether or not its elements are read;
+ * a read of an element is one of the list. */
+static glv_status add_list(struct planner *p, glv_error *err) {
+  if (p->unnest == SIZE_MAX) {
+    return GLV_OK;
+  }
+  const view_definition *d = &p->plan->definition;
+  const size_t size = strlen(d->unnest_alias);
+  for (size_t i = 0; i < p->path_count; i++) {
+    const char rest = strncmp(p->paths[i], d->unnest_alias, size) == 0 ? p->paths[i][size] : 'x';
+    if (rest == '\0' || rest == '.') {
+      p->paths[i] = d->unnest_column;
+    }
+  }
+  return planner_add_reads(p, &p->unnest, 1, &d->unnest_column, 1, err);
+}
+
 glv_status planner_finish_inputs(struct planner *p, glv_error *err) {
-  (void)err;
+  TRY(add_list(p, err));
   size_t kept = 0;
   if (p->path_count > 0) {
     qsort(p->paths, p->path_count, sizeof *p->paths, by_text);
@@ -122,6 +145,10 @@ glv_status planner_copy_definition(arena *a, const view_definition *from, view_d
   view_projection *projections = ARENA_ARRAY(a, view_projection, from->projection_count);
   bool ok = projections != NULL && copy_text(a, from->source_table, &to->source_table) &&
             copy_text(a, from->filter, &to->filter) && copy_text(a, from->query, &to->query) &&
+            copy_text(a, from->unnest_column, &to->unnest_column) &&
+            copy_text(a, from->unnest_alias, &to->unnest_alias) &&
+            copy_text(a, from->function, &to->function) &&
+            copy_texts(a, from->groups, from->group_count, &to->groups) &&
             copy_texts(a, from->source_namespace, from->namespace_count, &to->source_namespace) &&
             copy_texts(a, from->inputs, from->input_count, &to->inputs);
   for (size_t i = 0; i < from->projection_count && ok; i++) {
@@ -130,82 +157,4 @@ glv_status planner_copy_definition(arena *a, const view_definition *from, view_d
   }
   to->projections = projections;
   return ok ? GLV_OK : error_nomem(err, sizeof *from);
-}
-
-const char *planner_type_name(const type *t) {
-  switch (t->kind) {
-  case TYPE_NULL:
-    return "Null";
-  case TYPE_BOOL:
-    return "Boolean";
-  case TYPE_INT8:
-    return "Int8";
-  case TYPE_INT16:
-    return "Int16";
-  case TYPE_INT32:
-    return "Int32";
-  case TYPE_INT64:
-    return "Int64";
-  case TYPE_UINT8:
-    return "UInt8";
-  case TYPE_UINT16:
-    return "UInt16";
-  case TYPE_UINT32:
-    return "UInt32";
-  case TYPE_UINT64:
-    return "UInt64";
-  case TYPE_FLOAT16:
-    return "Float16";
-  case TYPE_FLOAT32:
-    return "Float32";
-  case TYPE_FLOAT64:
-    return "Float64";
-  case TYPE_DECIMAL128:
-    return "Decimal128";
-  case TYPE_DECIMAL256:
-    return "Decimal256";
-  case TYPE_DATE32:
-    return "Date32";
-  case TYPE_DATE64:
-    return "Date64";
-  case TYPE_TIME32:
-    return "Time32";
-  case TYPE_TIME64:
-    return "Time64";
-  case TYPE_TIMESTAMP:
-    return "Timestamp";
-  case TYPE_DURATION:
-    return "Duration";
-  case TYPE_INTERVAL_MONTH_DAY_NANO:
-    return "Interval(MonthDayNano)";
-  case TYPE_UTF8:
-    return "Utf8";
-  case TYPE_LARGE_UTF8:
-    return "LargeUtf8";
-  case TYPE_UTF8_VIEW:
-    return "Utf8View";
-  case TYPE_BINARY:
-    return "Binary";
-  case TYPE_LARGE_BINARY:
-    return "LargeBinary";
-  case TYPE_BINARY_VIEW:
-    return "BinaryView";
-  case TYPE_FIXED_SIZE_BINARY:
-    return "FixedSizeBinary";
-  case TYPE_DICTIONARY:
-    return "Dictionary";
-  case TYPE_LIST:
-    return "List";
-  case TYPE_LARGE_LIST:
-    return "LargeList";
-  case TYPE_FIXED_SIZE_LIST:
-    return "FixedSizeList";
-  case TYPE_STRUCT:
-    return "Struct";
-  case TYPE_MAP:
-    return "Map";
-  case TYPE_NONE:
-    break;
-  }
-  return "Unknown";
 }

@@ -1,14 +1,16 @@
 /*
- * One commit holds rows and stamp: an Update that removes and adds fragments of the view, carries
- * the key-existence filter by which any two refreshes of one view conflict, and changes the schema
- * metadata in the very same version. The commit is strict: it becomes version P + 1 or nothing.
- * Staged files are removed when it certainly failed, and left alone when nobody can tell.
+ * One commit holds rows and stamp: an Update that deletes rows, removes and adds fragments of the
+ * view, carries the key-existence filter by which any two refreshes of one view conflict, and
+ * changes the schema metadata in the very same version. The commit is strict: it becomes version P
+ * + 1 or nothing. Staged files are removed when it certainly failed, and left alone when nobody can
+ * tell.
  */
 #include "expr/expr.h"
 #include "table/bloom.h"
 #include "table/commit.h"
 #include "table/scan.h"
 #include "table/write.h"
+#include "view/evict.h"
 #include "view/refresh_private.h"
 #include "view/summary.h"
 
@@ -46,63 +48,68 @@ glv_status attempt_stamp(struct attempt *a, glv_error *err) {
 
 /* ---- rows ---- */
 
-/* Rows that the view may still take. */
-static uint64_t room(const struct attempt *a) {
+/* Rows that the view may still take when `evicted` of its rows leave. */
+static uint64_t room(const struct attempt *a, uint64_t evicted) {
   if (!a->definition.has_limit) {
     return UINT64_MAX;
   }
-  const uint64_t held = a->result.mode == REFRESH_REBUILD ? 0 : table_live_rows(a->view);
+  const bool is_rebuild = a->result.mode == REFRESH_REBUILD;
+  const uint64_t held = is_rebuild ? 0 : table_live_rows(a->view) - evicted;
   return a->definition.limit > held ? a->definition.limit - held : 0;
 }
 
 static uint64_t rows_to_scan(const struct attempt *a) {
-  return a->result.mode == REFRESH_REBUILD ? table_live_rows(a->source) : a->changes.added_rows;
+  return a->result.mode == REFRESH_REBUILD ? table_live_rows(a->source) : a->changes.additions;
 }
 
 static glv_status scan_source(struct attempt *a, uint64_t limit, batch_reader *ret,
                               glv_error *err) {
-  scan_options options = {.columns = a->plan->outputs,
-                          .column_count = a->plan->output_count,
-                          .filter = str_of(a->definition.filter),
-                          .expr_flags = EXPR_VIEW,
-                          .has_limit = limit != UINT64_MAX,
-                          .limit = limit,
-                          .with_row_id = a->has_provenance,
-                          .row_id_name = VIEW_SOURCE_ROW_ID,
-                          .cancel = a->cancel};
-  scan_fragment *fragments = NULL;
+  view_scan what = {.has_limit = limit != UINT64_MAX,
+                    .limit = limit,
+                    .with_provenance = a->has_provenance,
+                    .cancel = a->cancel};
   if (a->result.mode == REFRESH_INCREMENTAL) {
-    fragments = ARENA_ARRAY(&a->memory, scan_fragment, a->changes.added_count);
-    if (fragments == NULL) {
-      return error_nomem(err, a->changes.added_count * sizeof *fragments);
-    }
-    for (size_t i = 0; i < a->changes.added_count; i++) {
-      fragments[i] = (scan_fragment){a->changes.added[i], NULL};
-    }
-    options.fragments = fragments;
-    options.fragment_count = a->changes.added_count;
+    what.fragments = a->changes.added;
+    what.fragment_count = a->changes.added_count;
   }
-  return table_scan(a->source, &options, ret, err);
+  return view_plan_scan(a->plan, a->source, &what, ret, err);
+}
+
+/* The column of the provenance in new data files of the view. */
+static glv_status find_provenance(struct attempt *a, uint32_t *ret, glv_error *err) {
+  const lance_schema *s = table_lance_schema(a->view);
+  const format_version version = table_data_version(a->view);
+  const size_t count = lance_schema_columns(s, version, NULL, 0);
+  const lance_field **columns = ARENA_ARRAY(&a->memory, const lance_field *, count);
+  if (columns == NULL) {
+    return error_nomem(err, count * sizeof(lance_field *));
+  }
+  (void)lance_schema_columns(s, version, columns, count);
+  const int32_t id = lance_schema_find(s, STR(VIEW_SOURCE_ROW_ID))->id;
+  uint32_t at = 0;
+  while (at + 1 < count && columns[at]->id != id) {
+    at++;
+  }
+  *ret = at;
+  return GLV_OK;
 }
 
 /* *ret stays NULL when there can be no rows. */
-static glv_status stage_rows(struct attempt *a, staged **ret, glv_error *err) {
-  const uint64_t limit = room(a);
+static glv_status stage_rows(struct attempt *a, uint64_t evicted, staged **ret, glv_error *err) {
+  const uint64_t limit = room(a, evicted);
   if (limit == 0 || rows_to_scan(a) == 0) {
     return GLV_OK;
   }
-  batch_reader reader;
-  TRY(scan_source(a, limit, &reader, err));
   struct summary_context context = {a->env, 0};
   stage_options options = {.cancel = a->cancel};
   if (a->has_provenance) {
-    const format_version version = table_data_version(a->view);
-    context.column =
-        (uint32_t)(lance_schema_columns(table_lance_schema(a->view), version, NULL, 0) - 1);
+    TRY(find_provenance(a, &context.column, err));
     options.summary_column = VIEW_SOURCE_ROW_ID;
     options.globals = view_summary_add;
     options.globals_context = &context;
   }
+  batch_reader reader;
+  TRY(scan_source(a, limit, &reader, err));
   TRY(table_stage(a->view, &reader, &options, ret, err));
   a->result.source_rows_scanned = rows_to_scan(a);
   return GLV_OK;
@@ -123,7 +130,6 @@ static glv_status removed_fragments(struct attempt *a, operation *op, glv_error 
   }
   op->removed = ids;
   op->removed_count = count;
-  a->result.rows_removed = table_live_rows(a->view);
   return GLV_OK;
 }
 
@@ -136,12 +142,16 @@ static int32_t key_field(const struct attempt *a) {
   return f->id;
 }
 
-static glv_status commit_rows(struct attempt *a, staged *rows, glv_error *err) {
-  operation op = {.kind = OPERATION_UPDATE, .rows = rows};
+static glv_status commit_rows(struct attempt *a, staged *rows, const evictions *evicted,
+                              glv_error *err) {
+  operation op = {.kind = OPERATION_UPDATE,
+                  .rows = rows,
+                  .updated = evicted->updates,
+                  .updated_count = evicted->count};
   if (a->result.mode == REFRESH_REBUILD) {
     TRY(removed_fragments(a, &op, err));
   }
-  if (op.removed_count == 0 && (rows == NULL || staged_file_count(rows) == 0)) {
+  if (op.removed_count + op.updated_count == 0 && (rows == NULL || staged_file_count(rows) == 0)) {
     return attempt_stamp(a, err);
   }
   bloom *filter = arena_alloc(&a->memory, sizeof *filter);
@@ -162,10 +172,17 @@ static glv_status commit_rows(struct attempt *a, staged *rows, glv_error *err) {
 
 glv_status attempt_publish(struct attempt *a, glv_error *err) {
   CLEANUP(staged_cleanup) staged *rows = NULL;
-  TRY(stage_rows(a, &rows, err));
-  const glv_status status = commit_rows(a, rows, err);
+  CLEANUP(evictions_dispose) evictions evicted = {0};
+  uint64_t removed = table_live_rows(a->view);
+  if (a->result.mode == REFRESH_INCREMENTAL) {
+    TRY(evictions_find(a->view, &a->changes.evicted, a->cancel, &evicted, err));
+    removed = evicted.rows;
+  }
+  TRY(stage_rows(a, evicted.rows, &rows, err));
+  const glv_status status = commit_rows(a, rows, &evicted, err);
   if (status == GLV_OK) {
     a->result.rows_written = rows != NULL ? staged_rows(rows) : 0;
+    a->result.rows_removed = removed;
   }
   if (status == GLV_OK || status == GLV_E_UNKNOWN_OUTCOME) {
     staged_free(rows);

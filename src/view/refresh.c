@@ -17,12 +17,14 @@
 #include "base/keyed_lock.h"
 #include "expr/expr.h"
 #include "io/io.h"
+#include "view/computed.h"
 #include "view/refresh_private.h"
 
 /* Longest pause between attempts. */
 enum { MAX_PAUSE_MS = 50 };
 
 static void attempt_dispose(struct attempt *a) {
+  source_changes_dispose(&a->changes);
   view_plan_free(a->plan);
   table_unref(a->source);
   table_unref(a->view);
@@ -121,7 +123,7 @@ static glv_status write_definition(struct attempt *a, glv_error *err) {
 
 static glv_status open_view(struct attempt *a, const char *path, const char *name,
                             const char *incarnation, glv_error *err) {
-  TRY(table_open(a->env, path, name, 0, &a->view, err));
+  TRY(table_open_again(a->env, path, name, a->options->known, &a->view, err));
   bool is_view = false;
   const str stored = table_metadata_get(a->view, STR(VIEW_KEY_DEFINITION), &is_view);
   if (!is_view) {
@@ -158,85 +160,32 @@ static glv_status make_plan(struct attempt *a, glv_error *err) {
     return GLV_E_SCHEMA;
   }
   TRY(status);
+  TRY(computed_check(a->view, err));
   TRY(view_plan_matches(a->plan, a->view, &a->has_provenance, err));
   return a->new_definition.data != NULL ? write_definition(a, err) : GLV_OK;
 }
 
-/* ---- mode ---- */
-
-static bool is_up_to_date(const struct attempt *a) {
-  return !a->options->full && a->new_definition.data == NULL && a->mark.has_source_version &&
-         a->mark.source_version == table_version(a->source) && a->intact.state == VIEW_INTACT &&
-         a->mark.has_timestamp &&
-         a->mark.source_timestamp_ns == (uint64_t)table_timestamp_ns(a->source);
-}
-
-/* Reasons that need no look at the source's history; NULL = none. */
-static const char *plain_reason(const struct attempt *a) {
-  if (!a->mark.has_source_version) {
-    return "first";
-  }
-  if (a->options->full) {
-    return "full";
-  }
-  if (a->new_definition.data != NULL) {
-    return "definition";
-  }
-  if (a->intact.state != VIEW_INTACT) {
-    return a->intact.state == VIEW_STAMP_GONE ? "stamp_gone" : "drift";
-  }
-  return a->has_provenance ? NULL : "no_provenance";
-}
-
-/* Compare the source with itself at the watermark. */
-static glv_status find_changes(struct attempt *a, const char **reason, glv_error *err) {
-  CLEANUP(table_cleanup) table_snapshot *before = NULL;
-  const glv_status status = table_open_version(a->source, a->mark.source_version, &before, err);
-  if (status == GLV_E_VERSION_NOT_FOUND) {
-    *reason = "watermark_gone";
-    return GLV_OK;
-  }
-  TRY(status);
-  if (!a->mark.has_timestamp ||
-      a->mark.source_timestamp_ns != (uint64_t)table_timestamp_ns(before)) {
-    *reason = "source_recreated";
-    return GLV_OK;
-  }
-  TRY(source_changes_find(before, a->source, a->plan, &a->memory, &a->changes, err));
-  *reason = a->changes.rebuild_reason;
-  return GLV_OK;
-}
-
-static glv_status choose_mode(struct attempt *a, glv_error *err) {
-  a->result = (refresh_result){
-      .source_version = table_version(a->source), .version = table_version(a->view), .reason = ""};
-  if (is_up_to_date(a)) {
-    a->result.mode = REFRESH_NO_OP;
-    return GLV_OK;
-  }
-  const char *reason = plain_reason(a);
-  if (reason == NULL) {
-    TRY(find_changes(a, &reason, err));
-  }
-  a->result.reason = reason;
-  a->result.mode = reason[0] == '\0' ? REFRESH_INCREMENTAL : REFRESH_REBUILD;
-  if (a->result.mode == REFRESH_REBUILD && a->options->require_incremental) {
-    return FAIL(err, GLV_E_BAD_STATE,
-                "view '%s' would be rebuilt (%s), which was not allowed; nothing was written",
-                table_name(a->view), reason);
-  }
-  return GLV_OK;
-}
-
 /* ---- attempts ---- */
 
-static glv_status attempt_run(struct attempt *a, const char *path, const char *name,
-                              const char *incarnation, glv_error *err) {
+/* Everything up to the mode; writes nothing. */
+static glv_status attempt_prepare(struct attempt *a, const char *path, const char *name,
+                                  const char *incarnation, glv_error *err) {
   TRY(open_view(a, path, name, incarnation, err));
   TRY(open_source(a, err));
   TRY(make_plan(a, err));
-  TRY(view_intact(a->view, &a->mark, &a->intact, err));
-  TRY(choose_mode(a, err));
+  const bool fills_only = a->options->policy == REFRESH_UPSTREAM;
+  TRY(view_intact(a->view, &a->mark, fills_only, &a->intact, err));
+  return attempt_decide(a, err);
+}
+
+static glv_status attempt_run(struct attempt *a, const char *path, const char *name,
+                              const char *incarnation, glv_error *err) {
+  TRY(attempt_prepare(a, path, name, incarnation, err));
+  if (a->result.mode == REFRESH_REBUILD && a->options->require_incremental) {
+    return FAIL(err, GLV_E_BAD_STATE,
+                "view '%s' would be rebuilt (%s), which was not allowed; nothing was written", name,
+                a->result.reason);
+  }
   TRY(cancel_check(a->cancel, err));
   if (a->result.mode != REFRESH_NO_OP) {
     return attempt_publish(a, err);
@@ -255,11 +204,9 @@ static glv_status pause_before_retry(glv_env *env, glv_error *err) {
 
 static glv_status lock_view(glv_env *env, const char *path, const char *name, cancel_token *cancel,
                             keyed_lock *ret, glv_error *err) {
-  CLEANUP(table_cleanup) table_snapshot *view = NULL;
-  TRY(table_open(env, path, name, 0, &view, err));
   uint64_t device = 0;
   uint64_t inode = 0;
-  TRY(table_identity(view, &device, &inode, err));
+  TRY(table_identity(env, path, name, &device, &inode, err));
   return keyed_lock_acquire(env, device, inode, cancel, ret, err);
 }
 
@@ -298,4 +245,24 @@ glv_status view_refresh(glv_env *env, const view_database *db, const char *path,
     *err = error;
   }
   return status;
+}
+
+glv_status view_explain(glv_env *env, const view_database *db, const char *path, const char *name,
+                        const refresh_options *options, refresh_outlook *ret, glv_error *err) {
+  CLEANUP(attempt_dispose)
+  struct attempt a = {.env = env, .db = db, .options = options, .cancel = options->cancel};
+  arena_init(&a.memory, env);
+  TRY(attempt_prepare(&a, path, name, options->incarnation, err));
+  *ret = (refresh_outlook){.mode = a.result.mode,
+                           .reason = a.result.reason,
+                           .source_version = a.result.source_version,
+                           .version = a.result.version,
+                           .has_changes = a.has_changes,
+                           .changes = a.changes.counts,
+                           .additions = a.changes.additions,
+                           .evicted = a.changes.evicted_count};
+  if (a.result.mode == REFRESH_REBUILD) {
+    ret->additions = table_live_rows(a.source);
+  }
+  return GLV_OK;
 }

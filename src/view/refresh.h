@@ -7,6 +7,7 @@
 
 #include "base/cancel.h"
 #include "table/table.h"
+#include "view/changes.h"
 #include "view/definition.h"
 
 /** How a refresh finds the source of a definition: by namespace and name, through the view's own
@@ -25,15 +26,27 @@ typedef enum refresh_mode {
   REFRESH_NO_OP = 3
 } refresh_mode;
 
+/** How a refresh decides between its modes. What it writes is the same. */
+typedef enum refresh_policy {
+  REFRESH_PRECISE,  /* 7.3 to 7.5 of the document */
+  REFRESH_UPSTREAM, /* the mode that LanceDB 0.40 would choose where that gives right rows; for
+                       comparison */
+} refresh_policy;
+
 typedef struct refresh_options {
+  refresh_policy policy;
   bool full;                /* rebuild, also when up to date */
   bool require_incremental; /* refuse a rebuild before anything is written */
   bool no_stamp;            /* a refresh with nothing to do commits nothing */
   bool has_source_version;
   uint64_t source_version;
-  const char *incarnation; /* the view must have it; NULL = any */
-  unsigned retries;        /* repeats after a conflict */
-  cancel_token *cancel;    /* may be NULL */
+  const char *incarnation;     /* the view must have it; NULL = any */
+  const table_snapshot *known; /* of the view, borrowed; spares reading it again. May be NULL */
+  unsigned retries;            /* repeats after a conflict */
+  uint64_t most_evicted;       /* more ids to give up are a rebuild; 0 = 4194304 */
+  double most_touched;  /* a larger part of the source's rows to compute again is a rebuild; 0 =
+                           0.5 */
+  cancel_token *cancel; /* may be NULL */
 } refresh_options;
 
 typedef struct refresh_result {
@@ -61,5 +74,25 @@ typedef struct refresh_result {
  */
 glv_status view_refresh(glv_env *env, const view_database *db, const char *path, const char *name,
                         const refresh_options *options, refresh_result *ret, glv_error *err);
+
+/** What a refresh would do. */
+typedef struct refresh_outlook {
+  refresh_mode mode;
+  const char *reason; /* static text; "" unless rebuild */
+  uint64_t source_version;
+  uint64_t version; /* of the view now */
+  bool has_changes; /* the source was compared with itself at the watermark */
+  change_counts changes;
+  uint64_t additions; /* source rows to compute; of a rebuild: all */
+  uint64_t evicted;   /* ids to give up, whether the view holds them or not */
+} refresh_outlook;
+
+/**
+ * Decide as view_refresh would, and write nothing. Reads no data pages. The mode is that of a
+ * refresh with the same options when nothing is committed to source or view in between;
+ * require_incremental is not looked at. Errors: as view_refresh.
+ */
+glv_status view_explain(glv_env *env, const view_database *db, const char *path, const char *name,
+                        const refresh_options *options, refresh_outlook *ret, glv_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /**
  * @file refresh_private.h
- * The state of one attempt of a refresh, shared by refresh.c (deciding) and publish.c (writing).
+ * The state of one attempt of a refresh, shared by refresh.c (opening), decide.c (the mode) and
+ * publish.c (writing).
  */
 #ifndef GLAIVE_VIEW_REFRESH_PRIVATE_H
 #define GLAIVE_VIEW_REFRESH_PRIVATE_H
@@ -26,10 +27,13 @@ struct attempt {
   view_plan *plan;
   bool has_provenance;
   intact_result intact;
-  source_changes changes; /* valid when the mode is incremental */
+  bool has_changes;
+  source_changes changes; /* with has_changes; what to do when the mode is incremental */
   refresh_result result;
 };
 
+/** Fill mode and reason of result; the view, the plan and intact are there. */
+glv_status attempt_decide(struct attempt *a, glv_error *err);
 /** Write the rows and the stamp, or the stamp alone, as result.mode says; fills the counts and
  * version of result. */
 glv_status attempt_publish(struct attempt *a, glv_error *err);

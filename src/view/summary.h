@@ -6,6 +6,7 @@
 #ifndef GLAIVE_VIEW_SUMMARY_H
 #define GLAIVE_VIEW_SUMMARY_H
 
+#include "base/arena.h"
 #include "format/file_writer.h"
 
 /** The bytes of a summary. column: index of the provenance column in its file. Errors: GLV_E_NOMEM,
@@ -19,5 +20,18 @@ struct summary_context {
   uint32_t column;
 };
 glv_status view_summary_add(void *context, file_writer *w, glv_error *err);
+
+/**
+ * The summary of a data file of a view, if there is one that can be trusted: whole, for the column,
+ * and with the chunks that the column has. One that cannot is reported to the log and ignored.
+ *
+ * @param name       of the file, for the log.
+ * @param column     of the provenance in the file.
+ * @param ret        arrays in the arena.
+ * @param ret_found  false = there is none.
+ * Errors: GLV_E_CORRUPT (the file itself), GLV_E_IO, GLV_E_NOMEM. Thread class: T.
+ */
+glv_status view_summary_find(file_reader *r, const char *name, uint32_t column, arena *a,
+                             file_summary *ret, bool *ret_found, glv_error *err);
 
 #endif

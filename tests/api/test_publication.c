@@ -161,6 +161,60 @@ static void the_source_moves_on(void **state) {
   scene_close(&sc);
 }
 
+/* What a handle remembers of view and source spares reading it again, and hides no change. */
+static void nothing_to_do(void **state) {
+  (void)state;
+  for (int store = 0; store < 2; store++) {
+    struct scene sc;
+    glv_refresh_result result;
+    scene_open(&sc, store);
+    must(&sc.other, try_refresh(&sc, 0, &result));
+    assert_int_equal(result.mode, GLV_REFRESH_INCREMENTAL);
+    const size_t files_read = sc.hook.files_read;
+    must(&sc.other, try_refresh(&sc, 0, &result));
+    assert_int_equal(result.mode, GLV_REFRESH_NO_OP);
+    assert_int_equal(result.version, 3);
+    assert_int_equal(sc.hook.files_read, files_read);
+    other_appends(&sc);
+    other_refreshes(&sc); /* the view moves on as well as the source */
+    must(&sc.other, try_refresh(&sc, 0, &result));
+    assert_int_equal(result.mode, GLV_REFRESH_NO_OP);
+    assert_int_equal(result.version, 4);
+    assert_int_equal(result.source_version, 3);
+    assert_int_equal(glv_table_version(glv_view_table(sc.view)), 4);
+    other_appends(&sc);
+    must(&sc.other, try_refresh(&sc, 0, &result));
+    assert_int_equal(result.mode, GLV_REFRESH_INCREMENTAL);
+    check_view(&sc, 5, "1 | 0\n2 | 1\n3 | 2\n4 | 3\n4 | 4");
+    scene_close(&sc);
+  }
+}
+
+/* The same version numbers in another directory. */
+static void others_under_the_same_names(void **state) {
+  (void)state;
+  for (int store = 0; store < 2; store++) {
+    struct scene sc;
+    glv_refresh_result result;
+    scene_open(&sc, store);
+    must(&sc.other, try_refresh(&sc, 0, &result));
+    suite *s = &sc.other;
+    must(s, glv_table_drop(s->conn, ID("t"), NULL, &s->err));
+    glv_table *t = create_table(s, ID("t"), columns, "7\n8");
+    append_rows(s, t, columns, "9");
+    glv_table_free(t);
+    must(s, try_refresh(&sc, 0, &result));
+    assert_string_equal(result.reason, "source_recreated");
+    check_view(&sc, 4, "7 | 0\n8 | 1\n9 | 2");
+    other_recreates(&sc);
+    must(s, try_refresh(&sc, 0, &result));
+    assert_int_equal(result.mode, GLV_REFRESH_NO_OP);
+    assert_int_equal(result.version, 2);
+    check_view(&sc, 2, "17 | 0\n18 | 1\n19 | 2");
+    scene_close(&sc);
+  }
+}
+
 /* A reader that was there before keeps its rows; one that comes sees old or new. */
 static void readers_see_old_or_new(void **state) {
   (void)state;
@@ -181,6 +235,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_refreshes),          cmocka_unit_test(the_loser_retries),
       cmocka_unit_test(dropped_and_recreated),  cmocka_unit_test(the_source_moves_on),
+      cmocka_unit_test(nothing_to_do),          cmocka_unit_test(others_under_the_same_names),
       cmocka_unit_test(readers_see_old_or_new),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,9 +61,53 @@ static void tags(void **state) {
   }
 }
 
+static void cleanup(void **state) {
+  (void)state;
+  suite s;
+  suite_open(&s);
+  glv_table *table = create_table(&s, ID("t"), columns, "1 | ada");
+  glv_view *view = create_view(&s, ID("v"), "SELECT id FROM t");
+  for (int i = 0; i < 3; i++) {
+    append_rows(&s, table, columns, "2 | bob");
+  }
+  glv_open_options o = GLV_OPTIONS(glv_open_options);
+  glv_table *old = NULL;
+  o.version = 3;
+  must(&s, glv_table_open(s.conn, ID("t"), &o, &old, &s.err));
+  glv_cleanup_result r = GLV_OPTIONS(glv_cleanup_result);
+  glv_call_options options = GLV_OPTIONS(glv_call_options);
+  must(&s, glv_table_cleanup(table, -1, NULL, &r, &s.err));
+  assert_int_equal(r.versions, 0);
+  options.flags = GLV_CLEANUP_DRY_RUN;
+  must(&s, glv_table_cleanup(table, 0, &options, &r, &s.err));
+  assert_int_equal(r.versions, 1); /* the view needs version 1, the handle stands at 3 */
+  must(&s, glv_table_cleanup(table, 0, NULL, &r, &s.err));
+  assert_int_equal(r.versions, 1);
+  assert_int_equal(r.transaction_files, 1);
+  must(&s, glv_table_cleanup(old, 0, NULL, NULL, &s.err));
+  assert_int_equal(count_rows(&s, old), 3);
+  glv_table_free(old);
+  must(&s, glv_view_refresh(view, NULL, NULL, &s.err));
+  must(&s, glv_table_cleanup(table, 0, NULL, &r, &s.err));
+  assert_int_equal(r.versions, 2);
+  options.flags = 4;
+  must_fail(&s, GLV_E_INVALID_INPUT, "flags", glv_table_cleanup(table, 0, &options, &r, &s.err));
+  glv_cancel *cancel = NULL;
+  must(&s, glv_cancel_new(s.env, &cancel, &s.err));
+  glv_cancel_request(cancel);
+  options.flags = 0;
+  options.cancel = cancel;
+  must_fail(&s, GLV_E_CANCELLED, "cancel", glv_table_cleanup(table, 0, &options, &r, &s.err));
+  glv_cancel_free(cancel);
+  glv_view_free(view);
+  glv_table_free(table);
+  suite_close(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tags),
+      cmocka_unit_test(cleanup),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

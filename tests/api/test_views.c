@@ -62,7 +62,7 @@ static void one_refresh_is_one_version(void **state) {
   suite_close(&s);
 }
 
-static void anything_but_appends_rebuilds(void **state) {
+static void what_is_refused_is_not_written(void **state) {
   (void)state;
   suite s;
   suite_open(&s);
@@ -72,17 +72,21 @@ static void anything_but_appends_rebuilds(void **state) {
   rows_stream(s.env, columns, "c | 3\nd | 4", &data);
   must(&s, glv_table_overwrite(t, &data, NULL, NULL, &s.err));
   glv_refresh_options options = GLV_OPTIONS(glv_refresh_options);
+  glv_refresh_result r = GLV_OPTIONS(glv_refresh_result);
   options.require = 1;
-  must_fail(&s, GLV_E_BAD_STATE, "source_changed", glv_view_refresh(view, &options, NULL, &s.err));
-  glv_refresh_result r = refresh(&s, view);
-  assert_int_equal(r.mode, GLV_REFRESH_REBUILD);
+  must(&s, glv_view_refresh(view, &options, &r, &s.err));
+  assert_int_equal(r.mode, GLV_REFRESH_INCREMENTAL);
   assert_int_equal(r.rows_written, 2);
-  assert_string_equal(r.reason, "source_changed");
+  assert_int_equal(r.rows_removed, 1);
+  assert_string_equal(r.reason, "");
   assert_table(&s, glv_view_table(view), "c | 2\nd | 3");
-  options.require = 0;
   options.full = 1;
+  must_fail(&s, GLV_E_BAD_STATE, "(full)", glv_view_refresh(view, &options, NULL, &s.err));
+  assert_int_equal(refresh(&s, view).mode, GLV_REFRESH_NO_OP);
+  options.require = 0;
   must(&s, glv_view_refresh(view, &options, &r, &s.err));
   assert_int_equal(r.mode, GLV_REFRESH_REBUILD);
+  assert_int_equal(r.rows_removed, 2);
   assert_string_equal(r.reason, "full");
   glv_table_free(t);
   glv_view_free(view);
@@ -116,7 +120,8 @@ static void pins(void **state) {
   assert_int_equal(r.rows_written, 1);
   options.source_version = 1;
   must(&s, glv_view_refresh(view, &options, &r, &s.err));
-  assert_int_equal(r.mode, GLV_REFRESH_REBUILD);
+  assert_int_equal(r.mode, GLV_REFRESH_INCREMENTAL);
+  assert_int_equal(r.rows_removed, 2);
   assert_table(&s, glv_view_table(view), "a | 1 | 0");
   must(&s, glv_view_refresh(view, &options, &r, &s.err));
   assert_int_equal(r.mode, GLV_REFRESH_NO_OP);
@@ -420,7 +425,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(first_light),
       cmocka_unit_test(one_refresh_is_one_version),
-      cmocka_unit_test(anything_but_appends_rebuilds),
+      cmocka_unit_test(what_is_refused_is_not_written),
       cmocka_unit_test(pins),
       cmocka_unit_test(limits),
       cmocka_unit_test(sources_are_checked),

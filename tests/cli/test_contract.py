@@ -132,6 +132,67 @@ def test_grouped_queries_that_are_refused(run, sql, phrase):
     assert got.code == 1 and phrase in got.err, got.err
 
 
+EXPANDED = [
+    ("SELECT id, e FROM t, UNNEST(xs) AS e", [{"id": 1, "e": 5}, {"id": 1, "e": 6}, {"id": 4, "e": None}, {"id": 4, "e": 7}]),
+    ("SELECT id FROM t CROSS JOIN UNNEST(xs) e WHERE e > 5", [{"id": 1}, {"id": 4}]),
+    ("SELECT * FROM t, UNNEST(xs) AS e WHERE id = 4 ORDER BY e", [{"id": 4, "e": 7, "ps": None}, {"id": 4, "e": None, "ps": None}]),
+    ("SELECT id, p.x, p.y AS z FROM t, UNNEST(ps) AS p", [{"id": 1, "x": 1, "z": "a"}, {"id": 2, "x": 2, "z": "b"}, {"id": 2, "x": 3, "z": None}]),
+    ("SELECT count(*) FROM t, UNNEST(xs) AS e", [{"count(*)": 4}]),
+    ("SELECT e % 2 AS odd, count(*) AS n FROM t, UNNEST(xs) AS e WHERE e > 0 GROUP BY odd ORDER BY odd",
+     [{"odd": 0, "n": 1}, {"odd": 1, "n": 2}]),
+    ("SELECT e FROM t, UNNEST(xs) AS e ORDER BY id DESC, e LIMIT 2 OFFSET 1", [{"e": None}, {"e": 5}]),
+    ("SELECT e FROM t, UNNEST(xs) AS e WHERE 1 / (id - 2) IS NOT NULL AND 1 / (id - 3) IS NOT NULL LIMIT 1", [{"e": 5}]),
+]
+LISTS = """{"id":1,"xs":[5,6],"ps":[{"x":1,"y":"a"}]}
+{"id":2,"xs":[],"ps":[{"x":2,"y":"b"},{"x":3}]}
+{"id":3,"xs":null,"ps":[]}
+{"id":4,"xs":[null,7],"ps":null}
+"""
+
+
+def test_expanded_queries(run):
+    run("table", "import", "t", "-", "--format", "jsonl", stdin=LISTS)
+    for sql, rows in EXPANDED:
+        got = run("query", sql, "--json")
+        assert got.code == 0, (sql, got.err)
+        assert json.loads(got.out) == rows, sql
+
+
+@pytest.mark.parametrize("sql, phrase", [
+    ("SELECT id FROM t, UNNEST(id) AS e", "UNNEST column 'id' is Int64, not a list"),
+    ("SELECT id FROM t, UNNEST(nope) AS e", "UNNEST column 'nope' is not a column of the source"),
+    ("SELECT id FROM t, UNNEST(xs) AS id", "UNNEST alias 'id' collides with a source column"),
+    ("SELECT xs FROM t, UNNEST(xs) AS e", "xs"),
+    ("SELECT id FROM t, UNNEST(xs)", "UNNEST needs an alias"),
+    ("SELECT id FROM t, UNNEST(a.b) AS c", "UNNEST takes one top-level list column"),
+    ("SELECT id FROM t, other", "expected UNNEST(column) AS alias"),
+    ("SELECT id FROM t, UNNEST(xs) AS e, UNNEST(ps) AS p", "expected the end of the query, found ,"),
+])
+def test_expanded_queries_that_are_refused(run, sql, phrase):
+    run("table", "import", "t", "-", "--format", "jsonl", stdin=LISTS)
+    got = run("query", sql)
+    assert got.code == 1 and phrase in got.err, got.err
+
+
+def test_views_over_elements_and_groups(run):
+    run("table", "import", "t", "-", "--format", "jsonl", stdin=LISTS)
+    assert run("view", "create", "elements", "--as", "SELECT id, e FROM t, UNNEST(xs) AS e").code == 0
+    assert run("view", "create", "groups", "--as", "SELECT id, count(*) AS n FROM elements GROUP BY id").code == 0
+    query = json.loads(run("view", "describe", "groups", "--json").out)
+    assert query["form"] == "query" and query["query"] == "SELECT id, count(*) AS n FROM elements GROUP BY id"
+    assert json.loads(run("query", "SELECT * FROM groups ORDER BY id", "--json").out) == [
+        {"id": 1, "n": 2, "__source_row_id": 0}, {"id": 4, "n": 2, "__source_row_id": 2}]
+    run("table", "import", "t", "-", "--format", "jsonl", "--append", stdin='{"id":4,"xs":[8,9,10]}\n')
+    done = json.loads(run("view", "refresh", "elements", "--json").out)
+    assert (done["mode"], done["rows_written"]) == ("incremental", 3)
+    refused = run("view", "refresh", "groups", "--require", "incremental")
+    assert refused.code == 1 and "(grouped)" in refused.err
+    done = json.loads(run("view", "refresh", "groups", "--json").out)
+    assert (done["mode"], done["reason"], done["rows_written"]) == ("rebuild", "grouped", 2)
+    assert json.loads(run("view", "refresh", "groups", "--json").out)["mode"] == "no_op"
+    assert json.loads(run("query", "SELECT id, n FROM groups ORDER BY id", "--json").out) == [{"id": 1, "n": 2}, {"id": 4, "n": 5}]
+
+
 def test_output_into_what_is_no_file(run, tmp_path):
     """A device or pipe is written into, not replaced: not even by one who may."""
     run("table", "import", "t", "-", "--format", "csv", stdin="k\n1\n")

@@ -1,4 +1,6 @@
 """Upkeep of tables on the command line: tags, older versions."""
+import json
+
 import pytest
 
 from test_program import people, run  # noqa: F401
@@ -42,3 +44,23 @@ def test_reading_an_older_version(grown):
     assert grown("table", "count", "ops.people", "--version", "9").code == 3
     assert grown("table", "count", "ops.people", "--version", "x").code == 2
     assert grown("table", "count", "ops.people", "--branch", "b").code == 3
+
+
+def test_cleanup(grown):
+    assert grown("table", "cleanup", "ops.people").out.startswith("removed 0 versions and 0 files of ops.people, 0 bytes")
+    plan = grown("table", "cleanup", "ops.people", "--older-than", "0", "--dry-run")
+    assert plan.out.startswith("would remove 1 versions and 1 files of ops.people, ")
+    report = json.loads(grown("table", "cleanup", "ops.people", "--older-than", "0", "--json").out)
+    assert (report["table"], report["versions"], report["transaction_files"], report["dry_run"]) == ("ops.people", 1, 1, False)
+    assert grown("table", "count", "ops.people").out == "4\n"
+    assert grown("table", "count", "ops.people", "--version", "1").code == 3
+
+
+def test_cleanup_refuses(grown):
+    for age in ("7", "d", "-1d", "1w", "", "99999999999999999999d"):
+        result = grown("table", "cleanup", "ops.people", "--older-than", age)
+        assert result.code == 2 and "takes a time such as 7d" in result.err
+    assert grown("table", "tag", "set", "ops.people", "v1", "1").code == 0
+    result = grown("table", "cleanup", "ops.people", "--older-than", "0", "--refuse-tagged")
+    assert result.code == 1 and "which has the tag 'v1'" in result.err
+    assert grown("table", "cleanup", "ops.people", "--older-than", "0").out.startswith("removed 0 versions")

@@ -117,7 +117,7 @@ static void skipped_syncs_are_noticed(void **state) {
 }
 
 int main(void) {
-  struct CMUnitTest tests[16];
+  struct CMUnitTest tests[64];
   size_t count = 0;
   for (; count < scenario_count; count++) {
     tests[count] = (struct CMUnitTest){scenarios[count].name, every_operation, NULL, NULL,

@@ -97,7 +97,7 @@ static void faults(void **state) {
 }
 
 int main(void) {
-  struct CMUnitTest tests[16];
+  struct CMUnitTest tests[64];
   for (size_t i = 0; i < scenario_count; i++) {
     tests[i] = (struct CMUnitTest){scenarios[i].name, faults, NULL, NULL,
                                    (void *)(uintptr_t)&scenarios[i]};

@@ -1,11 +1,12 @@
 /**
  * @file io_hook.h
  * A glv_io that calls a function once before a chosen operation: the place where a test lets
- * somebody else act.
+ * somebody else act. It counts what is read.
  */
 #ifndef GLAIVE_TESTS_IO_HOOK_H
 #define GLAIVE_TESTS_IO_HOOK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ typedef struct io_hook {
   void (*act)(void *context);
   void *context;
   bool done;
+  atomic_size_t files_read; /* opened for it */
+  atomic_uint_fast64_t bytes_read;
 } io_hook;
 
 static inline void io_hook_fire(io_hook *h, bool here, const char *name) {
@@ -53,6 +56,7 @@ static inline void io_hook_dir_close(void *u, void *d) {
 }
 static inline glv_status io_hook_open_read(void *u, void *d, const char *n, void **r,
                                            glv_error *e) {
+  ((io_hook *)u)->files_read++;
   return HOOK_INNER(u).open_read(HOOK_INNER(u).user, d, n, r, e);
 }
 static inline glv_status io_hook_size(void *u, void *f, uint64_t *r, glv_error *e) {
@@ -60,6 +64,7 @@ static inline glv_status io_hook_size(void *u, void *f, uint64_t *r, glv_error *
 }
 static inline glv_status io_hook_read_at(void *u, void *f, uint64_t o, void *p, size_t s,
                                          glv_error *e) {
+  ((io_hook *)u)->bytes_read += s;
   return HOOK_INNER(u).read_at(HOOK_INNER(u).user, f, o, p, s, e);
 }
 static inline glv_status io_hook_write(void *u, void *f, const void *p, size_t s, glv_error *e) {
@@ -100,7 +105,8 @@ static inline glv_status io_hook_random(void *u, void *p, size_t s, glv_error *e
 }
 
 static inline void io_hook_init(io_hook *h, const glv_io *inner) {
-  *h = (io_hook){.inner = *inner};
+  memset(h, 0, sizeof *h);
+  h->inner = *inner;
   h->table = (glv_io){h,
                       io_hook_dir_open,
                       io_hook_dir_close,

@@ -1,6 +1,8 @@
 /* Scenarios: see scenario.h. */
 #include "support/scenario.h"
 
+#include <stdlib.h>
+
 static const char columns[] = "id int64 | name utf8";
 
 #define T_ROWS "t: 1 a,2 b,3 c"
@@ -35,7 +37,10 @@ void scenario_prepare(glv_env *env, const char *root) {
   suite s = {.env = env};
   must(&s, connect_db(env, root, &s.conn, &s.err));
   must(&s, glv_namespace_create(s.conn, ID("ns"), NO_PAIRS, NULL, &s.err));
-  glv_table_free(create_table(&s, ID("t"), columns, "1 | a\n2 | b\n3 | c"));
+  glv_table *t = create_table(&s, ID("t"), columns, "1 | a");
+  append_rows(&s, t, columns, "2 | b");
+  append_rows(&s, t, columns, "3 | c");
+  glv_table_free(t);
   glv_table_free(create_table(&s, ID("ns", "s"), columns, "1 | x\n2 | y"));
   glv_view_free(create_view(&s, ID("v"), "SELECT id, upper(name) AS name FROM ns.s"));
   must(&s, write_rows(s.conn, ID("ns", "s"), "3 | z", 0, &s.err));
@@ -152,6 +157,30 @@ static glv_status create_child_view(glv_conn *conn, glv_error *err) {
   return glv_view_create(conn, ID("ns", "w"), &def, NULL, NULL, err);
 }
 
+/* ---- upkeep: versions go, rows stay ---- */
+
+static glv_status cleanup(glv_conn *conn, glv_error *err) {
+  glv_table *table = NULL;
+  glv_status status = glv_table_open(conn, ID("t"), NULL, &table, err);
+  if (status == GLV_OK) {
+    status = glv_table_cleanup(table, 0, NULL, NULL, err);
+  }
+  glv_table_free(table);
+  return status;
+}
+
+static glv_status tag(glv_conn *conn, glv_error *err) {
+  glv_table *table = NULL;
+  glv_call_options options = GLV_OPTIONS(glv_call_options);
+  options.flags = GLV_TAG_MOVE;
+  glv_status status = glv_table_open(conn, ID("t"), NULL, &table, err);
+  if (status == GLV_OK) {
+    status = glv_table_tag_set(table, "x", 1, &options, err);
+  }
+  glv_table_free(table);
+  return status;
+}
+
 #define ACT(function)                                                                              \
   static glv_status act_##function(glv_env *env, const char *root, glv_error *err) {               \
     return on_connection(env, root, function, err);                                                \
@@ -167,6 +196,8 @@ ACT(refresh_incremental)
 ACT(refresh_full)
 ACT(create_new_view)
 ACT(create_child_view)
+ACT(cleanup)
+ACT(tag)
 
 #define BEFORE T_ROWS "; " S_ROWS "; " V_ROWS REST
 
@@ -188,10 +219,35 @@ const scenario scenarios[] = {
      T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: "},
     {"create view in a namespace", act_create_child_view, BEFORE, BEFORE "; ns.w: 2 Y 1,3 Z 2",
      BEFORE "; ns.w: "},
+    {"cleanup", act_cleanup, BEFORE, BEFORE, NULL},
+    {"tag", act_tag, BEFORE, BEFORE, NULL},
 };
 const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];
 
 /* ---- what is visible ---- */
+
+/* Every version that is listed is whole, and so is every tag. */
+static void check_versions(glv_env *env, glv_conn *conn) {
+  suite s = {.env = env, .conn = conn};
+  glv_table *table = NULL;
+  struct ArrowArrayStream list;
+  must(&s, glv_table_open(conn, ID("t"), NULL, &table, &s.err));
+  must(&s, glv_table_tags(table, &list, &s.err));
+  mem_free(env, rows_text(env, &list));
+  must(&s, glv_table_versions(table, &list, &s.err));
+  char *text = rows_text(env, &list);
+  for (char *line = text; line != NULL; line = strchr(line, '\n')) {
+    glv_open_options at = GLV_OPTIONS(glv_open_options);
+    line += *line == '\n';
+    at.version = strtoull(line, NULL, 10);
+    must(&s, glv_table_checkout(table, &at, &s.err));
+    uint64_t count = 0;
+    must(&s, glv_table_count(table, "id > 0", NULL, &count, &s.err));
+    assert_true(count > 0);
+  }
+  mem_free(env, text);
+  glv_table_free(table);
+}
 
 /* Rows as "1 a,2 b". */
 static void compact(char *text) {
@@ -248,6 +304,7 @@ void scenario_state(glv_env *env, const char *root, char *text, size_t size) {
   if (strstr(child, "absent") == NULL) {
     used += (size_t)snprintf(text + used, size - used, "; %s", child);
   }
+  check_versions(env, conn);
   /* A view is never without its definition. */
   glv_view *view = NULL;
   assert_int_equal(glv_view_open(conn, ID("v"), NULL, &view, &err), GLV_OK);

@@ -476,16 +476,72 @@ static void test_identity(void **state) {
   test_env_open_local(&t);
   const char *root = test_env_path(&t, "t");
   table_snapshot *s = create_rows(t.env, root, 0, 2, true);
-  table_snapshot *same;
-  OK(table_open(t.env, root, "t", 0, &same, err));
   uint64_t a[2];
   uint64_t b[2];
-  OK(table_identity(s, &a[0], &a[1], err));
-  OK(table_identity(same, &b[0], &b[1], err));
+  OK(table_identity(t.env, root, "t", &a[0], &a[1], err));
+  OK(table_identity(t.env, root, NULL, &b[0], &b[1], err));
   assert_memory_equal(a, b, sizeof a);
-  table_unref(same);
+  OK(io_remove_tree(t.env, root, err));
+  EXPECT(GLV_E_TABLE_NOT_FOUND, "'t' was not found",
+         table_identity(t.env, root, "t", &a[0], &a[1], err));
+  table_snapshot *other = create_rows(t.env, root, 0, 2, true);
+  OK(table_identity(t.env, root, "t", &b[0], &b[1], err));
+  assert_memory_not_equal(a, b, sizeof a); /* s keeps the old number in use */
+  table_unref(other);
   table_unref(s);
   test_env_close(&t);
+}
+
+/* Opens the table at root again, given `known`, and says whether that was it. */
+static bool is_known(test_env *t, const char *root, const table_snapshot *known, uint64_t version) {
+  table_snapshot *found;
+  OK(table_open_again(t->env, root, "t", known, &found, err));
+  assert_int_equal(table_version(found), version);
+  table_unref(found);
+  return found == known;
+}
+
+/* Replaces a file by one with the same bytes. */
+static void write_again(test_env *t, const char *dir, const char *name) {
+  CLEANUP(io_scope_dispose) io_scope s = {t->env, NULL, NULL};
+  CLEANUP(buf_dispose) buf bytes;
+  buf_init(&bytes, t->env, 1 << 20);
+  OK(io_dir_open(t->env, test_env_path(t, dir), &s.dir, err));
+  OK(io_read_file(t->env, s.dir, name, 1 << 20, &bytes, err));
+  OK(io_write_file(t->env, s.dir, "copy", bytes.data, bytes.size, false, err));
+  OK(io_publish(t->env, s.dir, "copy", name, false, err));
+}
+
+static void test_open_again(void **state) {
+  (void)state;
+  for (int store = 0; store < 2; store++) {
+    test_env t;
+    test_env_open(&t, store);
+    const char *root = test_env_path(&t, "t");
+    table_unref(create_rows(t.env, root, 0, 2, true));
+    table_snapshot *s;
+    table_snapshot *found;
+    OK(table_open_again(t.env, root, "t", NULL, &s, err));
+    assert_true(is_known(&t, root, s, 1));
+    OK(table_open_again(t.env, root, "other name", s, &found, err));
+    assert_string_equal(table_name(found), "other name");
+    table_unref(found);
+    batch_reader r = make_rows(t.env, 2, 1, 1);
+    OK(table_append(s, &r, NULL, NULL, NULL, err));
+    assert_false(is_known(&t, root, s, 2)); /* what somebody else committed is seen */
+    OK(io_remove_tree(t.env, root, err));
+    EXPECT(GLV_E_TABLE_NOT_FOUND, "'t' was not found",
+           table_open_again(t.env, root, "t", s, &found, err));
+    table_unref(create_rows(t.env, root, 10, 1, true));
+    assert_false(is_known(&t, root, s, 1)); /* the same version of another table */
+    table_unref(s);
+    OK(table_open(t.env, root, "t", 0, &s, err));
+    assert_true(is_known(&t, root, s, 1));
+    write_again(&t, "t/_versions", "18446744073709551614.manifest");
+    assert_false(is_known(&t, root, s, 1)); /* somebody put a manifest in its place */
+    table_unref(s);
+    test_env_close(&t);
+  }
 }
 
 /* ---- unknown and missing transactions ----------------------------------------------------------
@@ -772,6 +828,7 @@ int main(void) {
       cmocka_unit_test(test_stamp),
       cmocka_unit_test(test_dropped),
       cmocka_unit_test(test_identity),
+      cmocka_unit_test(test_open_again),
       cmocka_unit_test(test_unknown_operation),
       cmocka_unit_test(test_missing_transaction),
       cmocka_unit_test(test_indexes_carried),

@@ -134,18 +134,22 @@ static void test_query_shapes(void **state) {
   assert_int_equal(star.limit, 5);
   const view_definition unnest = parsed(
       f, "{\"format\":1,\"query\":\"SELECT id, c FROM t, UNNEST(tags) AS c WHERE c > 'a'\"}");
-  assert_true(unnest.is_unnest);
-  assert_int_equal(unnest.projection_count, 0);
-  assert_null(unnest.filter);
+  assert_string_equal(unnest.unnest_column, "tags");
+  assert_string_equal(unnest.unnest_alias, "c");
+  assert_int_equal(unnest.projection_count, 2);
+  assert_string_equal(unnest.filter, "c > 'a'");
   assert_string_equal(unnest.source_table, "t");
   const view_definition grouped = parsed(
       f, "{\"format\":2,\"query\":\"SELECT b, sum(x) FILTER (WHERE x > 1) AS n FROM t GROUP BY "
          "b\"}");
-  assert_true(grouped.is_grouped);
-  assert_int_equal(grouped.projection_count, 0);
+  assert_int_equal(grouped.group_count, 1);
+  assert_string_equal(grouped.groups[0], "b");
+  assert_int_equal(grouped.projection_count, 2);
+  assert_string_equal(grouped.projections[1].expression, "sum(x) FILTER (WHERE x > 1)");
   const view_definition function =
       parsed(f, "{\"format\":1,\"query\":\"SELECT id FROM t, chunk(name) AS c\"}");
-  assert_true(function.is_function);
+  assert_string_equal(function.function, "chunk");
+  assert_int_equal(function.projection_count, 0);
 }
 
 static void test_escapes(void **state) {
@@ -399,6 +403,33 @@ static void test_query_form_of_a_text(void **state) {
       from_sql(f, "select k, count(*) n from t group by k", DEFINITION_QUERY);
   assert_int_equal(grouped.format, 2);
   assert_string_equal(grouped.query, "SELECT k, count(*) AS n FROM t GROUP BY k");
+  assert_true(definition_is_select(&d));
+  assert_false(definition_is_select(&grouped));
+}
+
+static void test_the_form_that_can_hold_a_text(void **state) {
+  fixture *f = *state;
+  assert_int_equal(from_sql(f, "SELECT x FROM t", DEFINITION_ANY).form, DEFINITION_SELECT);
+  assert_int_equal(from_sql(f, "SELECT x FROM n.t", DEFINITION_ANY).form,
+                   DEFINITION_NAMESPACED_SELECT);
+  view_definition d = from_sql(f, "SELECT k FROM t GROUP BY k", DEFINITION_ANY);
+  assert_int_equal(d.form, DEFINITION_QUERY);
+  assert_int_equal(d.format, 2);
+  d = from_sql(f,
+               "select \"Id\", e.a as b from n.t cross join unnest(\"L i\") as \"E\" "
+               "where \"E\".a>1",
+               DEFINITION_ANY);
+  assert_int_equal(d.form, DEFINITION_QUERY);
+  assert_int_equal(d.format, 1);
+  assert_string_equal(d.query,
+                      "SELECT `Id`, e.a AS b FROM n.t, UNNEST(`L i`) AS `E` WHERE `E`.a > 1");
+  assert_string_equal(d.unnest_column, "L i");
+  assert_string_equal(d.unnest_alias, "E");
+  assert_string_equal(d.filter, "`E`.a > 1");
+  const view_projection planned[] = {{"Id", "`Id`"}, {"E", "`E`"}};
+  d.projections = planned;
+  assert_int_equal(definition_make_query(&f->a, &d, &f->err), GLV_OK);
+  assert_string_equal(d.query, "SELECT `Id`, `E` FROM n.t, UNNEST(`L i`) AS `E` WHERE `E`.a > 1");
 }
 
 static void test_refusals_of_a_text(void **state) {
@@ -516,6 +547,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_cutting_with_namespace_and_wrapping, fixture_setup,
                                       fixture_teardown),
       cmocka_unit_test_setup_teardown(test_query_form_of_a_text, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(test_the_form_that_can_hold_a_text, fixture_setup,
+                                      fixture_teardown),
       cmocka_unit_test_setup_teardown(test_refusals_of_a_text, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(test_stored_expressions, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(test_canonical_query_of_fields, fixture_setup,

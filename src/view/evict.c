@@ -1,0 +1,238 @@
+/* Each file is searched for itself. The chunks that its summary does not rule out are decoded, many
+ * neighbours at once; a chunk whose ids do not lie within what the summary says makes the summary a
+ * wrong one, and the file is searched again without it. A file without a summary is cut into pieces
+ * whose smallest and largest id are computed instead.
+ */
+#include "view/evict.h"
+
+#include "base/checked.h"
+#include "format/file_reader.h"
+#include "table/deletion.h"
+#include "view/definition.h"
+#include "view/summary.h"
+
+enum {
+  PIECE_ROWS = 1024,  /* as many as chunks usually have */
+  BLOCK_ROWS = 65536, /* decoded at a time */
+};
+
+/* The search of one file. */
+typedef struct search {
+  const table_snapshot *view;
+  const id_runs *ids;
+  file_reader *reader;
+  uint32_t column;
+  const field *field;
+  uint64_t rows;
+  bitmap *found; /* offsets */
+} search;
+
+/* ---- decoded ids ---- */
+
+static void find_extremes(const uint64_t *values, size_t count, uint64_t *ret_min,
+                          uint64_t *ret_max) {
+  uint64_t least = UINT64_MAX;
+  uint64_t most = 0;
+  for (size_t i = 0; i < count; i++) {
+    least = u64_min(least, values[i]);
+    most = u64_max(most, values[i]);
+  }
+  *ret_min = least;
+  *ret_max = most;
+}
+
+/* Rows of values, which all lie in [least, most] and start at row `first`, that are wanted. */
+static void match(search *s, const uint64_t *values, size_t count, uint64_t first, uint64_t least,
+                  uint64_t most) {
+  const size_t low = id_runs_find(s->ids, least);
+  const size_t high = id_runs_find(s->ids, most);
+  if (low == s->ids->count || s->ids->runs[low].first > most) {
+    return;
+  }
+  const size_t end = high < s->ids->count ? high + 1 : high;
+  const id_runs near = {.runs = s->ids->runs + low, .count = end - low};
+  for (size_t i = 0; i < count; i++) {
+    const size_t k = id_runs_find(&near, values[i]);
+    if (k < near.count && near.runs[k].first <= values[i]) {
+      bitmap_add(s->found, (uint32_t)(first + i));
+    }
+  }
+}
+
+static glv_status decode(const search *s, uint64_t first, uint64_t count, array *ret,
+                         glv_error *err) {
+  return file_reader_read(s->reader, s->column, s->field, first, count, NULL, 0, ret, err);
+}
+
+/* ---- with and without a summary ---- */
+
+static uint64_t chunk_end(const file_summary *m, size_t i) {
+  return i + 1 < m->count ? m->first_rows[i + 1] : m->rows;
+}
+
+/* The chunks [first, end) that follow each other; *ret_fits = whether the summary was right. */
+static glv_status search_chunks(search *s, const file_summary *m, size_t first, size_t end,
+                                bool *ret_fits, glv_error *err) {
+  const uint64_t start = m->first_rows[first];
+  CLEANUP(array_unref) array ids = {0};
+  TRY(decode(s, start, chunk_end(m, end - 1) - start, &ids, err));
+  const uint64_t *values = ARRAY_VALUES(&ids, uint64_t);
+  for (size_t i = first; i < end && *ret_fits; i++) {
+    const uint64_t row = m->first_rows[i];
+    const size_t count = (size_t)(chunk_end(m, i) - row);
+    uint64_t least = 0;
+    uint64_t most = 0;
+    find_extremes(values + (row - start), count, &least, &most);
+    *ret_fits = least >= m->minima[i] && most <= m->maxima[i];
+    match(s, values + (row - start), count, row, least, most);
+  }
+  return GLV_OK;
+}
+
+static bool is_candidate(const search *s, const file_summary *m, size_t i) {
+  return id_runs_meet(s->ids, m->minima[i], m->maxima[i]);
+}
+
+static glv_status search_with(search *s, const file_summary *m, bool *ret_fits, glv_error *err) {
+  *ret_fits = true;
+  if (m->sorted && !id_runs_meet(s->ids, m->minima[0], m->maxima[m->count - 1])) {
+    return GLV_OK;
+  }
+  for (size_t i = 0; i < m->count && *ret_fits;) {
+    size_t end = i;
+    while (end < m->count && is_candidate(s, m, end) &&
+           (end == i || chunk_end(m, end) - m->first_rows[i] <= BLOCK_ROWS)) {
+      end++;
+    }
+    if (end > i) {
+      TRY(search_chunks(s, m, i, end, ret_fits, err));
+    }
+    i = end > i ? end : i + 1;
+  }
+  return GLV_OK;
+}
+
+static glv_status search_all(search *s, glv_error *err) {
+  for (uint64_t first = 0; first < s->rows; first += BLOCK_ROWS) {
+    CLEANUP(array_unref) array ids = {0};
+    const size_t count = (size_t)u64_min(BLOCK_ROWS, s->rows - first);
+    TRY(decode(s, first, count, &ids, err));
+    const uint64_t *values = ARRAY_VALUES(&ids, uint64_t);
+    for (size_t i = 0; i < count; i += PIECE_ROWS) {
+      const size_t part = size_min(PIECE_ROWS, count - i);
+      uint64_t least = 0;
+      uint64_t most = 0;
+      find_extremes(values + i, part, &least, &most);
+      match(s, values + i, part, first + i, least, most);
+    }
+  }
+  return GLV_OK;
+}
+
+static glv_status search_file(search *s, const char *name, glv_error *err) {
+  CLEANUP(arena_dispose) arena a;
+  arena_init_small(&a, table_env(s->view));
+  file_summary m;
+  bool fits = false;
+  TRY(view_summary_find(s->reader, name, s->column, &a, &m, &fits, err));
+  if (fits) {
+    TRY(search_with(s, &m, &fits, err));
+    if (fits) {
+      return GLV_OK;
+    }
+    env_log(table_env(s->view), GLV_LOG_WARNING,
+            "data file '%s': its provenance summary is wrong; ignored", name);
+    bitmap_free(s->found);
+    s->found = bitmap_new();
+  }
+  return s->found != NULL ? search_all(s, err) : error_nomem(err, 0);
+}
+
+/* ---- fragments ---- */
+
+static glv_status search_fragment(search *s, const fragment *f, int32_t field_id, glv_error *err) {
+  const data_file *file = fragment_find_field(f, field_id, &s->column);
+  if (file == NULL || file->version == 0) {
+    return FAIL(err, GLV_E_CORRUPT,
+                "view '%s': fragment %llu has no file with its provenance column that this release "
+                "reads",
+                table_name(s->view), (unsigned long long)f->id);
+  }
+  CLEANUP(arena_dispose) arena a;
+  arena_init_small(&a, table_env(s->view));
+  char *path = NULL;
+  TRY(table_data_file_path(s->view, file, &a, &path, err));
+  TRY(file_reader_open(table_env(s->view), NULL, path, &s->reader, err));
+  s->rows = f->physical_rows;
+  if (file_reader_rows(s->reader) != s->rows) {
+    return FAIL(err, GLV_E_CORRUPT,
+                "view '%s': data file '%s' has %llu rows, the manifest says %llu",
+                table_name(s->view), file->path, (unsigned long long)file_reader_rows(s->reader),
+                (unsigned long long)s->rows);
+  }
+  return search_file(s, file->path, err);
+}
+
+/* Keep what was found and is live. The bitmap is taken over. */
+static glv_status keep(const table_snapshot *view, const fragment *f, bitmap *found, evictions *ret,
+                       glv_error *err) {
+  CLEANUP(bitmap_cleanup) bitmap *rows = found;
+  CLEANUP(bitmap_cleanup) bitmap *deleted = NULL;
+  if (rows == NULL || bitmap_count(rows) == 0) {
+    return GLV_OK;
+  }
+  TRY(deletion_load(view, f, &deleted, err));
+  if (deleted != NULL) {
+    bitmap_andnot(rows, deleted);
+  }
+  const uint64_t count = bitmap_count(rows);
+  if (count == 0) {
+    return GLV_OK;
+  }
+  TRY(vec_reserve(ret->env, &ret->updates, &ret->capacity, ret->count + 1, sizeof *ret->updates,
+                  err));
+  ret->updates[ret->count++] = (deletion_update){f->id, rows};
+  ret->rows += count;
+  rows = NULL;
+  return GLV_OK;
+}
+
+static glv_status find_in_fragment(const table_snapshot *view, const fragment *f,
+                                   const lance_field *provenance, const id_runs *ids,
+                                   evictions *ret, glv_error *err) {
+  search s = {.view = view, .ids = ids, .field = &provenance->arrow, .found = bitmap_new()};
+  glv_status status =
+      s.found != NULL ? search_fragment(&s, f, provenance->id, err) : error_nomem(err, 0);
+  file_reader_unref(s.reader);
+  if (status != GLV_OK) {
+    bitmap_free(s.found);
+    return status;
+  }
+  return keep(view, f, s.found, ret, err);
+}
+
+glv_status evictions_find(const table_snapshot *view, const id_runs *ids, cancel_token *cancel,
+                          evictions *ret, glv_error *err) {
+  *ret = (evictions){.env = table_env(view)};
+  const lance_field *provenance =
+      lance_schema_find(table_lance_schema(view), STR(VIEW_SOURCE_ROW_ID));
+  size_t count = 0;
+  const fragment *fragments = table_fragments(view, &count);
+  for (size_t i = 0; i < count && ids->count > 0; i++) {
+    TRY(cancel_check(cancel, err));
+    if (fragments[i].physical_rows > 0) {
+      TRY(find_in_fragment(view, &fragments[i], provenance, ids, ret, err));
+    }
+  }
+  return GLV_OK;
+}
+
+void evictions_dispose(evictions *e) {
+  for (size_t i = 0; i < e->count; i++) {
+    bitmap_free((bitmap *)(uintptr_t)e->updates[i].deleted);
+  }
+  if (e->env != NULL) {
+    mem_free(e->env, e->updates);
+  }
+  *e = (evictions){0};
+}
