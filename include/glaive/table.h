@@ -386,6 +386,60 @@ GLV_API GLV_CHECKED glv_status glv_table_tag_set(glv_table *table, const char *t
 GLV_API GLV_CHECKED glv_status glv_table_tag_drop(glv_table *table, const char *tag,
                                                   glv_error *err);
 
+/** Options of glv_table_compact. Zero means the default everywhere. */
+typedef struct glv_compact_options {
+  uint32_t struct_size;
+  uint32_t flags;       /**< 0 */
+  uint64_t target_rows; /**< smaller fragments are joined with their neighbours; new ones have that
+                           many rows, up to twice as many; 0 = 1,048,576 */
+  double deletion_threshold; /**< a fragment of which a larger part is deleted is rewritten by
+                                itself, 0 to 1; 0 = 0.1 */
+  glv_cancel *cancel;        /**< NULL, or what can stop the call */
+} glv_compact_options;
+
+/** What a compaction did. Set struct_size before the call. */
+typedef struct glv_compact_result {
+  uint32_t struct_size;
+  uint32_t attempts; /**< commits tried; 0 = there was nothing to do, and no version was made */
+  uint64_t version;  /**< the latest version of the table afterwards, as far as this call knows */
+  uint64_t fragments_removed;
+  uint64_t fragments_added;
+  uint64_t files_removed; /**< from the latest version; a cleanup removes them from the disk */
+  uint64_t files_added;
+  uint64_t rows;  /**< that were copied */
+  uint64_t bytes; /**< of the new files */
+} glv_compact_result;
+
+/**
+ * Compact a table: small fragments become large ones, deleted rows leave the files. Rows keep row
+ * ids (where these are stable) and versions; indexes of other engines stay right, their optimize
+ * extends them to the new fragments. A view may be compacted, too. Another writer's commit on the
+ * same fragments is no failure: what is left is planned again.
+ *
+ * @param table   the table, at its latest version.
+ * @param options NULL = defaults.
+ * @param ret     NULL, or filled on success.
+ * @param err     NULL, or filled on failure. Errors: GLV_E_UNSUPPORTED naming a blob column or a
+ * feature, GLV_E_INVALID_INPUT, GLV_E_CONFLICT, GLV_E_UNKNOWN_OUTCOME, GLV_E_CORRUPT, GLV_E_IO.
+ * Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_compact(glv_table *table,
+                                                 const glv_compact_options *options,
+                                                 glv_compact_result *ret, glv_error *err);
+
+/**
+ * Make the version that the handle stands at the latest one: rows, columns and metadata become what
+ * they were then. Versions, fragment ids and row ids go on counting. The handle moves to the new
+ * version.
+ *
+ * @param table   the table; check out the version to restore first.
+ * @param options NULL, or flags GLV_WRITE_VIEW, cancel.
+ * @param err     NULL, or filled on failure. Errors: GLV_E_UNSUPPORTED (a view; a version from
+ * before stable row ids), GLV_E_CONFLICT, GLV_E_UNKNOWN_OUTCOME, GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_restore(glv_table *table, const glv_call_options *options,
+                                                 glv_error *err);
+
 /** glv_table_cleanup: only tell what would be removed. */
 #define GLV_CLEANUP_DRY_RUN 1u
 /** glv_table_cleanup: fail with GLV_E_BAD_STATE when a version of that age is tagged; without it

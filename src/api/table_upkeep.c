@@ -29,6 +29,30 @@ glv_status glv_table_tag_drop(glv_table *table, const char *tag, glv_error *err)
   return table->ops->table_tag_drop(table, tag, err);
 }
 
+glv_status glv_table_compact(glv_table *table, const glv_compact_options *options,
+                             glv_compact_result *ret, glv_error *err) {
+  TRY(check_table(table, err));
+  glv_compact_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, 0, err));
+  if (!(known.deletion_threshold >= 0 && known.deletion_threshold <= 1)) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "deletion_threshold %g is not between 0 and 1",
+                known.deletion_threshold);
+  }
+  glv_compact_result result = {0};
+  TRY(table->ops->table_compact(table, &known, &result, err));
+  result_write(ret, &result, sizeof result);
+  return GLV_OK;
+}
+
+glv_status glv_table_restore(glv_table *table, const glv_call_options *options, glv_error *err) {
+  TRY(check_table(table, err));
+  glv_call_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, GLV_WRITE_VIEW, err));
+  return table->ops->table_restore(table, &known, err);
+}
+
 glv_status glv_table_cleanup(glv_table *table, int64_t older_than_ms,
                              const glv_call_options *options, glv_cleanup_result *ret,
                              glv_error *err) {

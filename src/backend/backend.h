@@ -160,6 +160,9 @@ struct backend_ops {
   glv_status (*table_tag_set)(glv_table *table, const char *tag, uint64_t version,
                               const glv_call_options *options, glv_error *err);
   glv_status (*table_tag_drop)(glv_table *table, const char *tag, glv_error *err);
+  glv_status (*table_compact)(glv_table *table, const glv_compact_options *options,
+                              glv_compact_result *ret, glv_error *err);
+  glv_status (*table_restore)(glv_table *table, const glv_call_options *options, glv_error *err);
   /* older_than_ms >= 0. */
   glv_status (*table_cleanup)(glv_table *table, int64_t older_than_ms,
                               const glv_call_options *options, glv_cleanup_result *ret,

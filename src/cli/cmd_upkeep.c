@@ -72,6 +72,88 @@ static int tag(cli *c) {
   return code;
 }
 
+/* ---- compaction, restore ---- */
+
+static int report_compaction(cli *c, glv_id id, const glv_compact_result *r) {
+  if (!c->json && r->attempts == 0) {
+    printf("%s: nothing to compact\n", cli_name_text(c, id));
+    return EXIT_DONE;
+  }
+  if (!c->json) {
+    printf("compacted %s fragments of %s into %s, %s rows, version %" PRIu64 "\n",
+           cli_count(c, r->fragments_removed), cli_name_text(c, id),
+           cli_count(c, r->fragments_added), cli_count(c, r->rows), r->version);
+    return EXIT_DONE;
+  }
+  json *o = js_new_object();
+  if ((js_put(o, "table", js_new_string(str_of(cli_name_text(c, id))), &c->error) |
+       js_put(o, "version", js_new_int((int64_t)r->version), &c->error) |
+       js_put(o, "fragments_removed", js_new_int((int64_t)r->fragments_removed), &c->error) |
+       js_put(o, "fragments_added", js_new_int((int64_t)r->fragments_added), &c->error) |
+       js_put(o, "files_removed", js_new_int((int64_t)r->files_removed), &c->error) |
+       js_put(o, "files_added", js_new_int((int64_t)r->files_added), &c->error) |
+       js_put(o, "rows", js_new_int((int64_t)r->rows), &c->error) |
+       js_put(o, "bytes", js_new_int((int64_t)r->bytes), &c->error) |
+       js_put(o, "attempts", js_new_int((int64_t)r->attempts), &c->error)) != GLV_OK) {
+    js_free(o);
+    return cli_failed(c);
+  }
+  return cli_print_json(c, o);
+}
+
+static int compact(cli *c) {
+  glv_id id;
+  glv_compact_options options = GLV_OPTIONS(glv_compact_options);
+  glv_compact_result result = GLV_OPTIONS(glv_compact_result);
+  if (cli_flag(c, "target-rows") && !cli_number(c, "target-rows", &options.target_rows)) {
+    return EXIT_USAGE;
+  }
+  glv_table *table = cli_open_table(c, c->arguments[0], &id);
+  if (table == NULL) {
+    return cli_failed(c);
+  }
+  const glv_status status = glv_table_compact(table, &options, &result, &c->error);
+  glv_table_free(table);
+  return status == GLV_OK ? report_compaction(c, id, &result) : cli_failed(c);
+}
+
+static int report_restore(cli *c, glv_id id, uint64_t restored, uint64_t version) {
+  if (!c->json) {
+    printf("restored version %" PRIu64 " of %s as version %" PRIu64 "\n", restored,
+           cli_name_text(c, id), version);
+    return EXIT_DONE;
+  }
+  json *o = js_new_object();
+  if ((js_put(o, "table", js_new_string(str_of(cli_name_text(c, id))), &c->error) |
+       js_put(o, "restored", js_new_int((int64_t)restored), &c->error) |
+       js_put(o, "version", js_new_int((int64_t)version), &c->error)) != GLV_OK) {
+    js_free(o);
+    return cli_failed(c);
+  }
+  return cli_print_json(c, o);
+}
+
+static int restore(cli *c) {
+  glv_id id;
+  glv_open_options at = GLV_OPTIONS(glv_open_options);
+  if (!str_to_u64(str_of(c->arguments[1]), &at.version) || at.version == 0) {
+    return cli_usage(c, "a version is a whole number, not '%s'", c->arguments[1]);
+  }
+  glv_table *table = cli_open_table(c, c->arguments[0], &id);
+  if (table == NULL) {
+    return cli_failed(c);
+  }
+  int code = EXIT_FAILED;
+  if (glv_table_checkout(table, &at, &c->error) == GLV_OK &&
+      glv_table_restore(table, NULL, &c->error) == GLV_OK) {
+    code = report_restore(c, id, at.version, glv_table_version(table));
+  } else {
+    code = cli_failed(c);
+  }
+  glv_table_free(table);
+  return code;
+}
+
 /* ---- cleanup ---- */
 
 /* `7d`, `12h`, `30m`, `45s`, or `0`, in milliseconds. @return false after a usage error. */
@@ -141,6 +223,9 @@ static int cleanup(cli *c) {
   return status == GLV_OK ? report_cleanup(c, id, &result, dry_run) : cli_failed(c);
 }
 
+static const option_spec compact_options[] = {
+    {"target-rows", 0, OPTION_VALUE, "N", "join fragments with fewer rows (1048576)"},
+};
 static const option_spec cleanup_options[] = {
     {"older-than", 0, OPTION_VALUE, "AGE", "versions younger than this stay: 12h, 30d, 0 (7d)"},
     {"dry-run", 0, OPTION_FLAG, NULL, "only tell what would be removed"},
@@ -154,6 +239,10 @@ const command upkeep_commands[] = {
     {"table", "tag", "list NAME | set NAME TAG [VERSION] | drop NAME TAG", 2, 4,
      "List, set or drop names of versions; cleanup keeps the versions they name.", tag_options, 1,
      tag},
+    {"table", "restore", "NAME VERSION", 2, 2, "Make an old version the latest one.", NULL, 0,
+     restore},
+    {"table", "compact", "NAME", 1, 1,
+     "Join small fragments, and let deleted rows leave the files.", compact_options, 1, compact},
     {"table", "cleanup", "NAME", 1, 1,
      "Remove old versions that no tag, view, branch or reader needs.", cleanup_options, 3, cleanup},
     {0},

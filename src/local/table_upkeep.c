@@ -1,9 +1,13 @@
-/* Upkeep of tables: opening by tag and branch, tags, cleanup. */
+/* Upkeep of tables: opening by tag and branch, tags, compaction, restore, cleanup. */
 #include "arrow/builder.h"
 #include "arrow/cdata.h"
 #include "local/local_private.h"
 #include "table/cleanup.h"
+#include "table/compact.h"
+#include "table/restore.h"
 #include "table/tags.h"
+#include "view/maintain.h"
+#include "view/summary.h"
 
 /* ---- opening ---- */
 
@@ -146,6 +150,78 @@ glv_status local_table_tag_set(glv_table *table, const char *tag, uint64_t versi
 glv_status local_table_tag_drop(glv_table *table, const char *tag, glv_error *err) {
   CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
   return table_tag_drop(snapshot, tag, err);
+}
+
+/* ---- compaction ---- */
+
+/* LanceDB takes a view with a commit after its stamp for changed: an intact one is stamped again.
+ * The compaction stands whatever becomes of that; the next refresh stamps, too. */
+static table_snapshot *stamp_compacted(table_snapshot *made, cancel_token *cancel) {
+  table_snapshot *stamped = NULL;
+  if (view_stamp_maintained(made, cancel, &stamped, NULL) != GLV_OK) {
+    return made;
+  }
+  table_unref(made);
+  return stamped;
+}
+
+static void fill_compacted(const compact_result *from, uint64_t version, glv_compact_result *ret) {
+  ret->attempts = from->attempts;
+  ret->version = version;
+  ret->fragments_removed = from->fragments_removed;
+  ret->fragments_added = from->fragments_added;
+  ret->files_removed = from->files_removed;
+  ret->files_added = from->files_added;
+  ret->rows = from->rows;
+  ret->bytes = from->bytes;
+}
+
+glv_status local_table_compact(glv_table *table, const glv_compact_options *options,
+                               glv_compact_result *ret, glv_error *err) {
+  local_table *t = table_of(table);
+  CLEANUP(table_cleanup) table_snapshot *latest = NULL;
+  TRY(local_latest_for_write(t, "compact", GLV_WRITE_VIEW, &latest, err));
+  bool was_intact = false;
+  struct summary_context context;
+  compact_options o = {.target_rows = options->target_rows,
+                       .deletion_threshold = options->deletion_threshold,
+                       .stage = {.cancel = options->cancel}};
+  if (local_is_view(latest)) {
+    TRY(view_is_intact(latest, &was_intact, err));
+    TRY(view_summary_stage(latest, &context, &o.stage, err));
+  }
+  compact_result result = {0};
+  table_snapshot *made = NULL;
+  TRY(table_compact(latest, &o, &made, &result, err));
+  if (was_intact && result.attempts > 0) {
+    made = stamp_compacted(made, options->cancel);
+  }
+  fill_compacted(&result, table_version(made), ret);
+  local_table_advance(t, made);
+  return GLV_OK;
+}
+
+/* ---- restore ---- */
+
+glv_status local_table_restore(glv_table *table, const glv_call_options *options, glv_error *err) {
+  local_table *t = table_of(table);
+  CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(t);
+  CLEANUP(table_cleanup) table_snapshot *latest = NULL;
+  if (table_branch(snapshot) != NULL) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "cannot restore branch '%s' of '%s': branches are only read",
+                table_branch(snapshot), t->name);
+  }
+  TRY(table_open_version(snapshot, 0, &latest, err));
+  if ((options->flags & GLV_WRITE_VIEW) == 0 && local_is_view(latest)) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "cannot restore '%s': it is a materialized view, which only refresh writes",
+                t->name);
+  }
+  table_snapshot *made = NULL;
+  TRY(table_restore(latest, table_version(snapshot), options->cancel, &made, err));
+  local_table_move(t, made, false);
+  return GLV_OK;
 }
 
 /* ---- cleanup ---- */

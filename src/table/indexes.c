@@ -122,11 +122,14 @@ static bool names_row_ids(const table_snapshot *t, const Lance__Table__IndexMeta
   return table_has_stable_row_ids(t) && m->index_details != NULL && !has_addresses;
 }
 
-/* Replaces the fragments of a group in the bitmap of an index that covers all of them. */
-static bool follow_group(const commit_plan *p, const rewrite_group *g, size_t first,
-                         bitmap *covered, bitmap *gone) {
+/* Replaces the fragments of a group in the bitmap of an index that covers all of them. Not when
+ * rows of it were deleted: the index still names them, and what tells its readers that they are
+ * gone (or have other values elsewhere by now) are the deletion files of the old fragments. */
+static bool follow_group(const commit_plan *p, const table_snapshot *latest, const rewrite_group *g,
+                         size_t first, bitmap *covered, bitmap *gone) {
   for (size_t i = 0; i < g->old_count; i++) {
-    if (!bitmap_contains(covered, (uint32_t)g->old_ids[i])) {
+    const fragment *f = table_fragment(latest, g->old_ids[i]);
+    if (f == NULL || f->has_deletions || !bitmap_contains(covered, (uint32_t)f->id)) {
       return false;
     }
   }
@@ -166,7 +169,7 @@ glv_status indexes_follow_rewrite(const commit_plan *p, const table_snapshot *la
   bool changed = false;
   size_t first = 0;
   for (size_t k = 0; k < p->op->group_count; k++) {
-    changed |= follow_group(p, &p->op->groups[k], first, covered, gone);
+    changed |= follow_group(p, latest, &p->op->groups[k], first, covered, gone);
     first += p->op->groups[k].new_count;
   }
   bitmap_andnot(covered, gone);

@@ -66,6 +66,8 @@ struct stage_job {
   format_version version;
   const stage_options *options;
   uint64_t file_rows;
+  uint64_t taken; /* rows of the reader written so far */
+  size_t cut;     /* of options->cuts: the next one */
   size_t summary_leaf;
   size_t *positions;
   const lance_field **leaves;
@@ -154,17 +156,28 @@ static glv_status conform(const struct stage_job *j, const batch *in, size_t fir
   return GLV_OK;
 }
 
+/* Rows that may still go into the open file. */
+static uint64_t room_in_file(struct stage_job *j) {
+  const stage_options *o = j->options;
+  while (j->cut < o->cut_count && o->cuts[j->cut] <= j->taken) {
+    j->cut++;
+  }
+  const uint64_t room = j->file_rows - file_writer_rows(j->writer);
+  return j->cut < o->cut_count ? u64_min(room, o->cuts[j->cut] - j->taken) : room;
+}
+
 static glv_status write_batch(struct stage_job *j, const batch *in, glv_error *err) {
   for (size_t first = 0; first < in->length;) {
     if (j->writer == NULL) {
       TRY(open_file(j, err));
     }
-    const uint64_t room = j->file_rows - file_writer_rows(j->writer);
+    const uint64_t room = room_in_file(j);
     const size_t count = (size_t)u64_min(room, in->length - first);
     CLEANUP(batch_dispose) batch b = {0};
     TRY(conform(j, in, first, count, &b, err));
     TRY(file_writer_write(j->writer, &b, err));
     first += count;
+    j->taken += count;
     if (count == room) {
       TRY(finish_file(j, err));
     }

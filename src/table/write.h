@@ -23,6 +23,9 @@ typedef struct stage_options {
   /** See file_writer_options; called once per file, one file at a time. */
   glv_status (*globals)(void *context, file_writer *w, glv_error *err);
   void *globals_context;
+  /** Rows of the reader before which a new file begins in any case, ascending; none = NULL. */
+  const uint64_t *cuts;
+  size_t cut_count;
   cancel_token *cancel; /* polled between batches; may be NULL */
 } stage_options;
 

@@ -75,25 +75,6 @@ static glv_status scan_source(struct attempt *a, uint64_t limit, batch_reader *r
   return view_plan_scan(a->plan, a->source, &what, ret, err);
 }
 
-/* The column of the provenance in new data files of the view. */
-static glv_status find_provenance(struct attempt *a, uint32_t *ret, glv_error *err) {
-  const lance_schema *s = table_lance_schema(a->view);
-  const format_version version = table_data_version(a->view);
-  const size_t count = lance_schema_columns(s, version, NULL, 0);
-  const lance_field **columns = ARENA_ARRAY(&a->memory, const lance_field *, count);
-  if (columns == NULL) {
-    return error_nomem(err, count * sizeof(lance_field *));
-  }
-  (void)lance_schema_columns(s, version, columns, count);
-  const int32_t id = lance_schema_find(s, STR(VIEW_SOURCE_ROW_ID))->id;
-  uint32_t at = 0;
-  while (at + 1 < count && columns[at]->id != id) {
-    at++;
-  }
-  *ret = at;
-  return GLV_OK;
-}
-
 /* *ret stays NULL when there can be no rows. */
 static glv_status stage_rows(struct attempt *a, uint64_t evicted, staged **ret, glv_error *err) {
   const uint64_t limit = room(a, evicted);
@@ -103,10 +84,7 @@ static glv_status stage_rows(struct attempt *a, uint64_t evicted, staged **ret, 
   struct summary_context context = {a->env, 0};
   stage_options options = {.cancel = a->cancel};
   if (a->has_provenance) {
-    TRY(find_provenance(a, &context.column, err));
-    options.summary_column = VIEW_SOURCE_ROW_ID;
-    options.globals = view_summary_add;
-    options.globals_context = &context;
+    TRY(view_summary_stage(a->view, &context, &options, err));
   }
   batch_reader reader;
   TRY(scan_source(a, limit, &reader, err));

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/hash.h"
+#include "view/definition.h"
 
 enum { HEAD_BYTES = 24, CHUNK_BYTES = 24, HASH_BYTES = 8, SUMMARY_VERSION = 1, FLAG_SORTED = 1 };
 
@@ -46,6 +47,33 @@ glv_status view_summary_add(void *context, file_writer *w, glv_error *err) {
   buf_init(&bytes, c->env, SIZE_MAX / 2);
   TRY(view_summary_write(s, c->column, &bytes, err));
   return file_writer_add_global(w, bytes.data, bytes.size, err);
+}
+
+glv_status view_summary_stage(const table_snapshot *view, struct summary_context *context,
+                              stage_options *options, glv_error *err) {
+  const lance_schema *s = table_lance_schema(view);
+  const lance_field *provenance = lance_schema_find(s, STR(VIEW_SOURCE_ROW_ID));
+  if (provenance == NULL) {
+    return GLV_OK;
+  }
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, table_env(view));
+  const format_version version = table_data_version(view);
+  const size_t count = lance_schema_columns(s, version, NULL, 0);
+  const lance_field **columns = ARENA_ARRAY(&a, const lance_field *, count);
+  if (columns == NULL) {
+    return error_nomem(err, count * sizeof(lance_field *));
+  }
+  (void)lance_schema_columns(s, version, columns, count);
+  uint32_t at = 0;
+  while (at + 1 < count && columns[at]->id != provenance->id) {
+    at++;
+  }
+  *context = (struct summary_context){table_env(view), at};
+  options->summary_column = VIEW_SOURCE_ROW_ID;
+  options->globals = view_summary_add;
+  options->globals_context = context;
+  return GLV_OK;
 }
 
 /* ---- reading ---- */

@@ -7,7 +7,7 @@
 #define GLAIVE_VIEW_SUMMARY_H
 
 #include "base/arena.h"
-#include "format/file_writer.h"
+#include "table/write.h"
 
 /** The bytes of a summary. column: index of the provenance column in its file. Errors: GLV_E_NOMEM,
  * GLV_E_LIMIT. */
@@ -20,6 +20,15 @@ struct summary_context {
   uint32_t column;
 };
 glv_status view_summary_add(void *context, file_writer *w, glv_error *err);
+/**
+ * Let the files that are staged for a view carry summaries.
+ *
+ * @param context  filled; must live as long as options are used.
+ * @param options  gets a summary column; stays as it is when the view has no provenance column.
+ * Errors: GLV_E_NOMEM.
+ */
+glv_status view_summary_stage(const table_snapshot *view, struct summary_context *context,
+                              stage_options *options, glv_error *err);
 
 /**
  * The summary of a data file of a view, if there is one that can be trusted: whole, for the column,

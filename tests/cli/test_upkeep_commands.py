@@ -64,3 +64,18 @@ def test_cleanup_refuses(grown):
     result = grown("table", "cleanup", "ops.people", "--older-than", "0", "--refuse-tagged")
     assert result.code == 1 and "which has the tag 'v1'" in result.err
     assert grown("table", "cleanup", "ops.people", "--older-than", "0").out.startswith("removed 0 versions")
+
+
+def test_compact_and_restore(grown):
+    assert grown("table", "compact", "ops.people").out == "compacted 2 fragments of ops.people into 1, 4 rows, version 4\n"
+    assert grown("table", "compact", "ops.people").out == "ops.people: nothing to compact\n"
+    report = json.loads(grown("table", "compact", "ops.people", "--json").out)
+    assert (report["version"], report["fragments_removed"], report["attempts"]) == (4, 0, 0)
+    assert grown("table", "compact", "ops.people", "--target-rows", "x").code == 2
+    assert grown("table", "restore", "ops.people", "1").out == "restored version 1 of ops.people as version 5\n"
+    assert grown("table", "count", "ops.people").out == "3\n"
+    assert json.loads(grown("table", "restore", "ops.people", "4", "--json").out) == {
+        "table": "ops.people", "restored": 4, "version": 6}
+    assert grown("table", "count", "ops.people").out == "4\n"
+    assert grown("table", "restore", "ops.people", "99").code == 3
+    assert grown("table", "restore", "ops.people", "first").code == 2

@@ -169,6 +169,16 @@ static glv_status cleanup(glv_conn *conn, glv_error *err) {
   return status;
 }
 
+static glv_status compact_table(glv_conn *conn, glv_error *err) {
+  glv_table *table = NULL;
+  glv_status status = glv_table_open(conn, ID("t"), NULL, &table, err);
+  if (status == GLV_OK) {
+    status = glv_table_compact(table, NULL, NULL, err);
+  }
+  glv_table_free(table);
+  return status;
+}
+
 static glv_status tag(glv_conn *conn, glv_error *err) {
   glv_table *table = NULL;
   glv_call_options options = GLV_OPTIONS(glv_call_options);
@@ -197,6 +207,7 @@ ACT(refresh_full)
 ACT(create_new_view)
 ACT(create_child_view)
 ACT(cleanup)
+ACT(compact_table)
 ACT(tag)
 
 #define BEFORE T_ROWS "; " S_ROWS "; " V_ROWS REST
@@ -220,6 +231,7 @@ const scenario scenarios[] = {
     {"create view in a namespace", act_create_child_view, BEFORE, BEFORE "; ns.w: 2 Y 1,3 Z 2",
      BEFORE "; ns.w: "},
     {"cleanup", act_cleanup, BEFORE, BEFORE, NULL},
+    {"compact", act_compact_table, BEFORE, BEFORE, NULL},
     {"tag", act_tag, BEFORE, BEFORE, NULL},
 };
 const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];
