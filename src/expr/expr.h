@@ -54,6 +54,9 @@ const char *const *expr_paths(const expr *e, size_t *ret_count);
 /** If the expression is exactly one column or struct path: the index of its top-level column and
  * its depth (1 = the column itself), else false. */
 bool expr_is_column(const expr *e, size_t *ret_column, size_t *ret_depth);
+/** The field at the end of that column or struct path, as the schema has it; NULL for anything
+ * else. Borrowed. */
+const field *expr_field(const expr *e);
 
 /**
  * Evaluate over the selected rows of a batch whose columns stand at their schema positions (those

@@ -310,3 +310,12 @@ bool expr_is_column(const expr *e, size_t *ret_column, size_t *ret_depth) {
   *ret_depth = depth;
   return true;
 }
+
+const field *expr_field(const expr *e) {
+  const node *n = e->root;
+  if (!n->is_path) {
+    return NULL;
+  }
+  return n->kind == NODE_FIELD ? &n->child[0]->type->children[n->index]
+                               : &e->schema->fields[n->index];
+}

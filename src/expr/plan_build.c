@@ -117,6 +117,15 @@ static bool is_safe_cast(const node *n) {
            type_width(n->type) >= type_width(n->child[0]->type)));
 }
 
+/* A branch that can be chosen has a null; conditions only choose. */
+static bool case_may_be_null(const node *n) {
+  bool any = n->child[n->child_count - 1]->nullable;
+  for (size_t i = n->has_operand ? 2 : 1; i < n->child_count; i += 2) {
+    any = any || n->child[i]->nullable;
+  }
+  return any;
+}
+
 /* Whether some value can be null, judged by the children. */
 static bool may_be_null(const node *n) {
   bool any = false;
@@ -151,8 +160,9 @@ static bool may_be_null(const node *n) {
   case NODE_LIKE:
   case NODE_AND:
   case NODE_OR:
-  case NODE_CASE: /* conditions that are null choose another branch, but that is rare */
     return any;
+  case NODE_CASE:
+    return case_may_be_null(n);
   }
   return true;
 }

@@ -1,7 +1,8 @@
 /*
  * A plan turns the texts of a definition into typed columns. Order of checks per projection:
  * duplicate name, reserved name, expression. Names are compared case-sensitively. An output that is
- * exactly a source column keeps its nullability and metadata, everything else is nullable and bare.
+ * exactly a source column keeps its nullability, and its metadata as a part of a struct does;
+ * everything else is nullable and bare.
  */
 #include "view/plan.h"
 
@@ -115,15 +116,16 @@ static glv_status set_field(struct planner *p, size_t index, const expr *e, glv_
   arena *a = &p->plan->memory;
   size_t column = 0;
   size_t depth = 0;
-  const bool is_column = expr_is_column(e, &column, &depth);
+  const field *from = expr_field(e);
   field *f = &p->fields[index];
   *f = (field){.name = p->projections[index].output, .nullable = true};
   bool ok = true;
-  if (is_column && depth == 1) {
-    const field *from = &p->scope.schema->fields[column];
-    f->nullable = from->nullable;
+  if (from != NULL) {
     f->metadata = lineage_field_metadata(a, from->metadata, &ok);
-    p->links[p->link_count++] = (lineage_link){from->name, f->name};
+  }
+  if (expr_is_column(e, &column, &depth) && depth == 1) {
+    f->nullable = from->nullable;
+    p->links[p->link_count++] = (lineage_link){p->visible->fields[column].name, f->name};
   }
   TRY(ok ? GLV_OK : error_nomem(err, sizeof *f));
   return planner_store_type(p, index, expr_type(e), &f->type, err);

@@ -204,11 +204,53 @@ static void parsed_definitions(void **state) {
   assert_non_null(strstr(err.message, "does not match its source namespace [\"ns\"]"));
 }
 
+/* Only the query tells what a view over groups or elements is (8.3). */
+static void shapes_that_only_a_query_can_tell(void **state) {
+  (void)state;
+  suite s;
+  suite_open(&s);
+  glv_table_free(create_table(&s, ID("t"), "k utf8 | x int32", "a | 1\nb | 2\na | 3\nnull | 4"));
+  glv_view_def def = GLV_OPTIONS(glv_view_def);
+  def.query = "select k, count(*) as n from t where x<4 group by k";
+  def.stored_form = GLV_STORED_SELECT;
+  glv_view *view = NULL;
+  must_fail(&s, GLV_E_UNSUPPORTED, "GROUP BY cannot be stored in the select form",
+            glv_view_create(s.conn, ID("v"), &def, NULL, &view, &s.err));
+  def.stored_form = GLV_STORED_DEFAULT;
+  must(&s, glv_view_create(s.conn, ID("v"), &def, NULL, &view, &s.err));
+  assert_string_equal(glv_view_stored_definition(view),
+                      "{\"format\":2,\"kind\":\"query\",\"query\":\"SELECT k, count(*) AS n FROM t "
+                      "WHERE x < 4 GROUP BY k\"}");
+  const glv_view_def *out = glv_view_definition(view);
+  assert_string_equal(out->query, "SELECT k, count(*) AS n FROM t WHERE x < 4 GROUP BY k");
+  assert_string_equal(out->source_table, "t");
+  assert_int_equal(out->form, GLV_VIEW_QUERY);
+  assert_int_equal(out->projections.count, 0);
+  assert_null(out->filter);
+  assert_table(&s, glv_view_table(view), "a | 2 | 0\nb | 1 | 1");
+  glv_view_free(view);
+  static const char elements[] =
+      "{\"format\":1,\"query\":\"SELECT id, e.n FROM ns.t, UNNEST(xs) AS e WHERE e.n > 1\"}";
+  glv_view_def *parsed = NULL;
+  must(&s, glv_view_def_parse(elements, strlen(elements), "v", 0, &parsed, &s.err));
+  assert_string_equal(parsed->query, "SELECT id, e.n FROM ns.t, UNNEST(xs) AS e WHERE e.n > 1");
+  assert_string_equal(parsed->source_table, "t");
+  assert_string_equal(parsed->source_namespace.items[0], "ns");
+  assert_int_equal(parsed->projections.count, 0);
+  assert_null(parsed->filter);
+  glv_view_def_free(parsed);
+  suite_close(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(select_forms_byte_for_byte), cmocka_unit_test(sql_text_is_cut_into_parts),
-      cmocka_unit_test(planning_refusals),          cmocka_unit_test(outputs_and_limits),
-      cmocka_unit_test(odd_names_are_escaped),      cmocka_unit_test(parsed_definitions),
+      cmocka_unit_test(select_forms_byte_for_byte),
+      cmocka_unit_test(sql_text_is_cut_into_parts),
+      cmocka_unit_test(planning_refusals),
+      cmocka_unit_test(outputs_and_limits),
+      cmocka_unit_test(odd_names_are_escaped),
+      cmocka_unit_test(parsed_definitions),
+      cmocka_unit_test(shapes_that_only_a_query_can_tell),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
