@@ -62,6 +62,19 @@ class Bench:
         self.ours("load", str(self.work / "extra.arrow"))
         self.ours("append", "src")
 
+    def change_both(self, seed, count, change):
+        """LanceDB changes both sources at the same random rows."""
+        ids = np.random.default_rng(1000 + seed).integers(0, self.rows, count).tolist()
+        where = f"id IN ({', '.join(map(str, ids))})"
+        for directory in (self.peer_dir, self.our_dir):
+            change(lancedb.connect(str(directory)).open_table("src"), where)
+
+    def delete_both(self, i):
+        self.change_both(i, 50, lambda table, where: table.delete(where))
+
+    def update_both(self, i):
+        self.change_both(100 + i, 100, lambda table, where: table.update(where=where, values_sql={"score": "score + 1"}))
+
     def run(self):
         self.create_table()
         self.scans()
@@ -141,6 +154,9 @@ class Bench:
         self.row("full refresh (rebuild)", lambda i: peer(i, True, "rebuild"), lambda i: ours(i, "rebuild", 1), 0.5, 0.2)
         self.row("refresh, nothing to do", lambda i: peer(i, mode="no_op"), lambda i: ours(i, mode=3), 0.25, 0.05)
         self.row("refresh after appending 100 rows", peer, ours, 0.5, 0.2, before=lambda i: self.append_both(100))
+        self.row("refresh after deleting 50 rows", peer, ours, 0.4, 0.1, before=self.delete_both)
+        self.row("refresh after updating 100 rows", peer, ours, 0.1, 0.03, before=self.update_both)
+        assert self.peer.open_table("v0").count_rows() == self.ours("scan", "v0")[1]
 
     def memory(self):
         """Peak memory of a fresh process that creates the view."""

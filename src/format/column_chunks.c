@@ -11,17 +11,15 @@ struct starts {
   size_t capacity;
 };
 
-static glv_status add_start(struct starts *s, uint64_t row, glv_error *err) {
-  TRY(vec_reserve(s->env, &s->rows, &s->capacity, s->count + 1, sizeof *s->rows, err));
-  s->rows[s->count++] = row;
-  return GLV_OK;
-}
-
 static glv_status add_page(struct starts *s, const page *p, uint64_t first, glv_error *err) {
-  TRY(add_start(s, first, err));
-  for (size_t i = 1; p->kind == PAGE_MINI && i < p->mini.chunk_count; i++) {
-    TRY(add_start(s, first + p->mini.rows[i], err));
+  const size_t count = p->kind == PAGE_MINI ? p->mini.chunk_count : 1;
+  TRY(vec_reserve(s->env, &s->rows, &s->capacity, s->count + count, sizeof *s->rows, err));
+  uint64_t *to = s->rows + s->count;
+  for (size_t i = 1; i < count; i++) {
+    to[i] = first + p->mini.rows[i];
   }
+  to[0] = first;
+  s->count += count;
   return GLV_OK;
 }
 

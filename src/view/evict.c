@@ -29,32 +29,63 @@ typedef struct search {
 
 /* ---- decoded ids ---- */
 
-static void find_extremes(const uint64_t *values, size_t count, uint64_t *ret_min,
-                          uint64_t *ret_max) {
-  uint64_t least = UINT64_MAX;
-  uint64_t most = 0;
-  for (size_t i = 0; i < count; i++) {
-    least = u64_min(least, values[i]);
-    most = u64_max(most, values[i]);
+/* Ids that were decoded, and what is known of them. */
+typedef struct piece {
+  const uint64_t *values;
+  size_t count; /* not 0 */
+  uint64_t row; /* of the first */
+  bool ascends;
+  uint64_t least;
+  uint64_t most;
+} piece;
+
+static piece piece_of(const uint64_t *values, size_t count, uint64_t row) {
+  bool ascends = true;
+  for (size_t i = 1; i < count; i++) {
+    ascends &= values[i - 1] <= values[i];
   }
-  *ret_min = least;
-  *ret_max = most;
+  piece p = {values, count, row, ascends, values[0], values[count - 1]};
+  for (size_t i = 0; i < count && !ascends; i++) {
+    p.least = u64_min(p.least, values[i]);
+    p.most = u64_max(p.most, values[i]);
+  }
+  return p;
 }
 
-/* Rows of values, which all lie in [least, most] and start at row `first`, that are wanted. */
-static void match(search *s, const uint64_t *values, size_t count, uint64_t first, uint64_t least,
-                  uint64_t most) {
-  const size_t low = id_runs_find(s->ids, least);
-  const size_t high = id_runs_find(s->ids, most);
-  if (low == s->ids->count || s->ids->runs[low].first > most) {
+/* The first value of an ascending piece that is not below id. */
+static size_t lower_bound(const piece *p, uint64_t id) {
+  size_t low = 0;
+  size_t high = p->count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (p->values[middle] < id) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* The rows of the piece that are wanted. */
+static void match(search *s, const piece *p) {
+  const id_runs *ids = s->ids;
+  const size_t low = id_runs_find(ids, p->least);
+  size_t high = low;
+  if (p->ascends) {
+    for (; high < ids->count && ids->runs[high].first <= p->most; high++) {
+      const size_t first = lower_bound(p, ids->runs[high].first);
+      const size_t end = lower_bound(p, ids->runs[high].end);
+      bitmap_add_range(s->found, p->row + first, p->row + end);
+    }
     return;
   }
-  const size_t end = high < s->ids->count ? high + 1 : high;
-  const id_runs near = {.runs = s->ids->runs + low, .count = end - low};
-  for (size_t i = 0; i < count; i++) {
-    const size_t k = id_runs_find(&near, values[i]);
-    if (k < near.count && near.runs[k].first <= values[i]) {
-      bitmap_add(s->found, (uint32_t)(first + i));
+  high = id_runs_find(ids, p->most);
+  const id_runs near = {.runs = ids->runs + low, .count = size_min(high + 1, ids->count) - low};
+  for (size_t i = 0; i < p->count && near.count > 0; i++) {
+    const size_t k = id_runs_find(&near, p->values[i]);
+    if (k < near.count && near.runs[k].first <= p->values[i]) {
+      bitmap_add(s->found, (uint32_t)(p->row + i));
     }
   }
 }
@@ -79,35 +110,50 @@ static glv_status search_chunks(search *s, const file_summary *m, size_t first, 
   const uint64_t *values = ARRAY_VALUES(&ids, uint64_t);
   for (size_t i = first; i < end && *ret_fits; i++) {
     const uint64_t row = m->first_rows[i];
-    const size_t count = (size_t)(chunk_end(m, i) - row);
-    uint64_t least = 0;
-    uint64_t most = 0;
-    find_extremes(values + (row - start), count, &least, &most);
-    *ret_fits = least >= m->minima[i] && most <= m->maxima[i];
-    match(s, values + (row - start), count, row, least, most);
+    const piece p = piece_of(values + (row - start), (size_t)(chunk_end(m, i) - row), row);
+    *ret_fits = p.least >= m->minima[i] && p.most <= m->maxima[i];
+    match(s, &p);
   }
   return GLV_OK;
 }
 
-static bool is_candidate(const search *s, const file_summary *m, size_t i) {
-  return id_runs_meet(s->ids, m->minima[i], m->maxima[i]);
+/* The first chunk from number i on whose largest id is not below id; the maxima ascend. */
+static size_t skip_chunks(const file_summary *m, size_t i, uint64_t id) {
+  size_t low = i;
+  size_t high = m->count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (m->maxima[middle] < id) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* The first chunk from number i on that can hold a wanted id; m->count = none. */
+static size_t next_candidate(const search *s, const file_summary *m, size_t i) {
+  while (i < m->count && !id_runs_meet(s->ids, m->minima[i], m->maxima[i])) {
+    const size_t run = m->sorted ? id_runs_find(s->ids, m->minima[i]) : 0;
+    if (run == s->ids->count) {
+      return m->count;
+    }
+    i = m->sorted ? skip_chunks(m, i + 1, s->ids->runs[run].first) : i + 1;
+  }
+  return i;
 }
 
 static glv_status search_with(search *s, const file_summary *m, bool *ret_fits, glv_error *err) {
   *ret_fits = true;
-  if (m->sorted && !id_runs_meet(s->ids, m->minima[0], m->maxima[m->count - 1])) {
-    return GLV_OK;
-  }
-  for (size_t i = 0; i < m->count && *ret_fits;) {
-    size_t end = i;
-    while (end < m->count && is_candidate(s, m, end) &&
-           (end == i || chunk_end(m, end) - m->first_rows[i] <= BLOCK_ROWS)) {
+  for (size_t i = next_candidate(s, m, 0); i < m->count && *ret_fits;) {
+    size_t end = i + 1;
+    while (end < m->count && next_candidate(s, m, end) == end &&
+           chunk_end(m, end) - m->first_rows[i] <= BLOCK_ROWS) {
       end++;
     }
-    if (end > i) {
-      TRY(search_chunks(s, m, i, end, ret_fits, err));
-    }
-    i = end > i ? end : i + 1;
+    TRY(search_chunks(s, m, i, end, ret_fits, err));
+    i = next_candidate(s, m, end);
   }
   return GLV_OK;
 }
@@ -119,11 +165,8 @@ static glv_status search_all(search *s, glv_error *err) {
     TRY(decode(s, first, count, &ids, err));
     const uint64_t *values = ARRAY_VALUES(&ids, uint64_t);
     for (size_t i = 0; i < count; i += PIECE_ROWS) {
-      const size_t part = size_min(PIECE_ROWS, count - i);
-      uint64_t least = 0;
-      uint64_t most = 0;
-      find_extremes(values + i, part, &least, &most);
-      match(s, values + i, part, first + i, least, most);
+      const piece p = piece_of(values + i, size_min(PIECE_ROWS, count - i), first + i);
+      match(s, &p);
     }
   }
   return GLV_OK;
