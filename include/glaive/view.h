@@ -70,6 +70,9 @@ typedef struct glv_refresh_options {
 
 #define GLV_REFRESH_SOURCE_VERSION 1u /**< `source_version` is set */
 #define GLV_REFRESH_NO_STAMP 2u       /**< a refresh with nothing to do commits nothing */
+/** For comparison: the mode that LanceDB 0.40 would choose, where that gives right rows; the reason
+ * of a rebuild that only LanceDB would do is "upstream". */
+#define GLV_REFRESH_UPSTREAM 4u
 
 enum glv_refresh_mode {
   GLV_REFRESH_UNKNOWN = 0,

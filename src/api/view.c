@@ -138,7 +138,8 @@ glv_status glv_view_refresh(glv_view *view, const glv_refresh_options *options,
   TRY(check_view(view, err));
   glv_refresh_options known;
   TRY(OPTIONS_READ(options, &known, err));
-  TRY(require_flags(known.flags, GLV_REFRESH_SOURCE_VERSION | GLV_REFRESH_NO_STAMP, err));
+  TRY(require_flags(known.flags,
+                    GLV_REFRESH_SOURCE_VERSION | GLV_REFRESH_NO_STAMP | GLV_REFRESH_UPSTREAM, err));
   if (known.require < 0 || known.require > 1) {
     return FAIL(err, GLV_E_INVALID_INPUT, "require %d is neither 0 nor 1", (int)known.require);
   }

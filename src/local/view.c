@@ -303,6 +303,7 @@ glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options
   const int64_t start_ns = env_now_ns(env);
   CLEANUP(table_cleanup) table_snapshot *before = local_table_snapshot(v->table);
   const refresh_options refresh = {
+      .policy = (options->flags & GLV_REFRESH_UPSTREAM) != 0 ? REFRESH_UPSTREAM : REFRESH_PRECISE,
       .full = options->full != 0,
       .require_incremental = options->require == 1,
       .no_stamp = (options->flags & GLV_REFRESH_NO_STAMP) != 0,

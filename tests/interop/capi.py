@@ -44,6 +44,21 @@ class TakeOptions(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("columns", Pairs), ("cancel", c.c_void_p)]
 
 
+class RefreshOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("full", c.c_int32), ("require", c.c_int32),
+                ("source_version", c.c_uint64), ("incarnation", c.c_char_p), ("retries", c.c_int32), ("cancel", c.c_void_p)]
+
+
+class RefreshResult(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("mode", c.c_int32), ("rows_written", c.c_int64), ("rows_removed", c.c_int64),
+                ("source_version", c.c_int64), ("version", c.c_uint64), ("duration_ms", c.c_int64),
+                ("source_rows_scanned", c.c_int64), ("reason", c.c_char * 32)]
+
+
+REFRESH_UPSTREAM = 4
+MODES = {1: "rebuild", 2: "incremental", 3: "no_op"}
+
+
 class Failed(Exception):
     def __init__(self, code, text):
         super().__init__(text)
@@ -60,7 +75,8 @@ def load():
         getattr(lib, name).restype = c.c_char_p
     lib.glv_list_count.restype = c.c_size_t
     lib.glv_list_name.argtypes = [c.c_void_p, c.c_size_t]
-    for name in ("glv_list_token", "glv_list_count", "glv_list_free", "glv_table_free", "glv_conn_free", "glv_env_free"):
+    for name in ("glv_list_token", "glv_list_count", "glv_list_free", "glv_table_free", "glv_view_free", "glv_conn_free",
+                 "glv_env_free"):
         getattr(lib, name).argtypes = [c.c_void_p]
     return lib
 
@@ -130,6 +146,18 @@ class Connection:
         finally:
             self.lib.glv_table_free(table)
         return pa.RecordBatchReader._import_from_c(c.addressof(stream)).read_all()
+
+    def refresh(self, parts, flags=0):
+        """(mode, rows written, reason) of a refresh."""
+        view = c.c_void_p()
+        options = RefreshOptions(struct_size=c.sizeof(RefreshOptions), flags=flags)
+        result = RefreshResult(struct_size=c.sizeof(RefreshResult))
+        self.call("glv_view_open", self.conn, id_of(parts), None, c.byref(view))
+        try:
+            self.call("glv_view_refresh", view, c.byref(options), c.byref(result))
+        finally:
+            self.lib.glv_view_free(view)
+        return MODES[result.mode], result.rows_written, result.reason.decode()
 
     def cancel(self):
         """A token, and a function that cancels what carries it."""
