@@ -13,7 +13,7 @@ from conftest import STABLE
 
 INT = pa.int32()
 STRUCT = pa.struct([("a", INT), ("b", INT)])
-COLUMNS = [("k", INT), ("x", INT), ("y", INT), ("s", STRUCT)]
+COLUMNS = [("k", INT), ("x", INT), ("y", INT), ("s", STRUCT), ("l", pa.list_(INT))]
 
 
 class History:
@@ -34,6 +34,8 @@ class History:
     def value(self, kind):
         if pa.types.is_struct(kind):
             return {f.name: self.random.randrange(100) for f in kind}
+        if pa.types.is_list(kind):
+            return None if self.chance(0.2) else [self.random.randrange(100) for _ in range(self.random.randrange(4))]
         return self.random.randrange(100)
 
     def rows(self, schema, keys):
@@ -205,12 +207,12 @@ class History:
 
     def restore(self):
         self.table.restore(self.random.randrange(1, self.table.version + 1))
-        self.extra = [n for n in self.names() if n not in ("k", "x", "y", "s")]
+        self.extra = [n for n in self.names() if n not in dict(COLUMNS)]
 
     def overwrite(self):
         schema = self.table.schema if self.chance(0.6) else pa.schema([pa.field(n, t) for n, t in self.columns])
         self.table.add(self.rows(schema, self.new_keys(2)), mode="overwrite")
-        self.extra = [n for n in self.names() if n not in ("k", "x", "y", "s")]
+        self.extra = [n for n in self.names() if n not in dict(COLUMNS)]
 
     def index(self):
         self.table.create_scalar_index("k", replace=True)

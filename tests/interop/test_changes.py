@@ -16,7 +16,7 @@ SEED = int(os.environ.get("GLAIVE_SEED", 1))
 
 # name: (arguments of view create, what a view row is computed from, its columns by name, filter, limit)
 SHAPES = {
-    "all": ([], ["k", "x", "y", "s"], lambda r: (r["k"], repr(r["s"]), r["x"], r["y"]), None, None),
+    "all": ([], ["k", "x", "y", "s", "l"], lambda r: (r["k"], repr(r["l"]), repr(r["s"]), r["x"], r["y"]), None, None),
     "filter": (["--select", "k", "--select", "x", "--where", "x > 40"], ["k", "x"], lambda r: (r["k"], r["x"]),
                lambda r: r["x"] is not None and r["x"] > 40, None),
     "expressions": (["--select", "sum=x + y", "--select", "text=concat('k', cast(k as string))"], ["x", "y", "k"],
@@ -25,13 +25,16 @@ SHAPES = {
     "struct": (["--select", "s", "--select", "k"], ["s", "k"], lambda r: (r["k"], repr(r["s"])), None, None),
     "child": (["--select", "a=s.a", "--select", "x"], ["s", "x"], lambda r: (r["s"]["a"] if r["s"] else None, r["x"]), None, None),
     "constant": (["--select", "one=1"], [], lambda r: (1,), None, None),
+    "unnest": (["--as", "SELECT e, k, x FROM t, UNNEST(l) AS e WHERE e > 20"], ["k", "x", "l"],
+               lambda r: [(e, r["k"], r["x"]) for e in r["l"] or [] if e > 20], None, None),
 }
 
 
 def values(table):
-    """Rows of an Arrow table without provenance, columns by name; structs as text."""
+    """Rows of an Arrow table without provenance, columns by name; structs and lists as text."""
     names = sorted(n for n in table.column_names if n != "__source_row_id")
-    return [tuple(repr(r[n]) if isinstance(r[n], dict) else r[n] for n in names) for r in table.to_pylist()]
+    nested = [n for n in names if pa.types.is_nested(table.schema.field(n).type)]
+    return [tuple(repr(r[n]) if n in nested else r[n] for n in names) for r in table.to_pylist()]
 
 
 def source_rows(path, version, shape):
@@ -44,6 +47,10 @@ def source_rows(path, version, shape):
 def check_rows(view, want, shape, note):
     limit = SHAPES[shape][4]
     ids = view["__source_row_id"].to_pylist()
+    if shape == "unnest":  # several rows from one of the source
+        expected = [(i, row) for i, rows in want.items() for row in rows]
+        assert sorted(zip(ids, values(view)), key=repr) == sorted(expected, key=repr), note
+        return
     assert len(set(ids)) == len(ids), note
     held = dict(zip(ids, values(view)))
     if limit is None:
@@ -61,7 +68,8 @@ class Views:
         self.log = []
         self.modes = collections.Counter()
         for shape in shapes:
-            glaive.run("view", "create", shape, "--source", "t", *SHAPES[shape][0])
+            source = [] if "--as" in SHAPES[shape][0] else ["--source", "t"]
+            glaive.run("view", "create", shape, *source, *SHAPES[shape][0])
 
     def refresh(self, shape, *options):
         version = int(options[1]) if options else lance.dataset(self.history.path).version
