@@ -216,7 +216,7 @@ static glv_status open_text(cli *c, const char *format, text_source source, stru
     options.nulls = &null_text;
     options.null_count = 1;
   }
-  TRY(w->partial ? keep_present(c, format, source, &options, w) : GLV_OK);
+  TRY(w->partial && w->columns != NULL ? keep_present(c, format, source, &options, w) : GLV_OK);
   options.columns = w->columns;
   return open_format(c, format, source, &options, ret);
 }

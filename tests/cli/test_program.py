@@ -99,6 +99,13 @@ def test_version_and_help(run):
     (["table", "list", "--url", "http://h", "--db", "x"], "exclude each other"),
     (["table", "import", "t", "data.txt"], "say --format"),
     (["table", "import", "t", "d.csv", "--append", "--overwrite"], "exclude each other"),
+    (["table", "delete", "t"], "--where true deletes all"),
+    (["table", "update", "t", "--where", "true"], "--set COLUMN=EXPRESSION"),
+    (["table", "update", "t", "--set", "age"], "--set takes COLUMN=EXPRESSION, not 'age'"),
+    (["table", "update", "t", "--set", "age==1"], "--set takes COLUMN=EXPRESSION"),
+    (["table", "merge", "t", "d.csv", "--when-matched-update"], "--on COLUMN"),
+    (["table", "merge", "t", "d.csv", "--on", "id"], "say what to do"),
+    (["table", "merge", "t", "d.txt", "--on", "id", "--when-matched-update"], "say --format"),
     (["view", "create", "v"], "give either --as"),
     (["view", "create", "v", "--as", "SELECT a FROM t", "--where", "a > 1"], "give either --as"),
     (["view", "refresh", "v", "--require", "speed"], "--require takes incremental"),
@@ -137,6 +144,10 @@ def test_no_database(run):
     (["view", "create", "v", "--as", "SELECT age + FROM ops.people"], 1, ""),
     (["view", "create", "v", "--source", "ops.people", "--select", "x=nope(age)"], 1, "nope"),
     (["table", "count", "ops.people", "--where", "age / 0 > 1"], 1, "Divide by zero"),
+    (["table", "delete", "ops.nothing", "--where", "true"], 3, "ops.nothing"),
+    (["table", "update", "ops.people", "--set", "nothing=1"], 3, "no column 'nothing'"),
+    (["table", "update", "ops.people", "--set", "age=name"], 1, "'ada'"),
+    (["table", "merge", "ops.people", "people.csv", "--on", "nothing", "--when-not-matched-insert"], 3, "'nothing'"),
 ])
 def test_failures(people, words, code, text):
     result = people(*words)
@@ -239,3 +250,21 @@ def test_permission_denied(people, tmp_path):
     result = people("table", "import", "t", "people.csv")
     (tmp_path / "db").chmod(0o700)
     assert result.code == 1 and "permission denied" in result.err.lower()
+
+
+def test_changing_rows(people, tmp_path):
+    run = people
+    assert run("table", "delete", "ops.people", "--where", "age < 20").out == "deleted 1 rows from ops.people, version 2\n"
+    done = run("table", "update", "ops.people", "--set", "age=age + 1", "--set", 'name=concat("name is ", name)', "--where", '"age" > 80')
+    assert (done.out, done.err) == ("updated 1 rows of ops.people, version 3\n", "")
+    (tmp_path / "more.csv").write_text("name,age\nada,37\nzoe,5\n")
+    merge = ["table", "merge", "ops.people", "more.csv", "--on", "name"]
+    assert run(*merge, "--when-matched-update=source.age > target.age", "--when-not-matched-insert").out == (
+        "inserted 1, updated 1, deleted 0 rows in ops.people, version 4\n")
+    assert json.loads(run(*merge, "--when-not-matched-by-source-delete=age > 80", "--json").out) == {
+        "table": "ops.people", "version": 5, "rows_inserted": 0, "rows_updated": 0, "rows_deleted": 1, "attempts": 1}
+    assert json.loads(run("table", "head", "ops.people", "--json").out) == [
+        {"name": "ada", "age": 37, "joined": "2020-05-01"}, {"name": "zoe", "age": 5, "joined": None}]
+    assert json.loads(run("table", "delete", "ops.people", "--where", "age > 99", "--json").out)["attempts"] == 0
+    done = run("table", "merge", "ops.people", "-", "--on", "name", "--when-matched-update", "--format", "jsonl", stdin='{"name": "zoe", "age": 6}\n')
+    assert (done.code, done.out) == (0, "inserted 0, updated 1, deleted 0 rows in ops.people, version 6\n")
