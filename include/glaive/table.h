@@ -94,6 +94,25 @@ typedef struct glv_take_options {
 
 #define GLV_TAKE_ROW_IDS 4u /**< rows are named by their `_rowid`, not by their place */
 
+/** The maps of metadata that a table has. */
+enum glv_metadata_target {
+  GLV_METADATA_SCHEMA = 0, /**< of the schema: what Arrow shows as its metadata */
+  GLV_METADATA_TABLE = 1,  /**< of the table, apart from its schema */
+  GLV_METADATA_CONFIG = 2, /**< settings; keys that begin with `lance.` are those of Lance */
+  GLV_METADATA_FIELD = 3   /**< of one column */
+};
+
+/** Options of glv_table_set_metadata. */
+typedef struct glv_metadata_options {
+  uint32_t struct_size;
+  uint32_t flags;     /**< GLV_METADATA_REPLACE */
+  int32_t target;     /**< enum glv_metadata_target */
+  const char *column; /**< with GLV_METADATA_FIELD: its path, as in glv_table_alter_columns */
+  glv_cancel *cancel; /**< NULL, or what can stop the call */
+} glv_metadata_options;
+
+#define GLV_METADATA_REPLACE 1u /**< the keys that are not given go */
+
 /**
  * Create a table from a stream.
  *
@@ -342,6 +361,97 @@ GLV_API GLV_CHECKED glv_status glv_table_append(glv_table *table, struct ArrowAr
 GLV_API GLV_CHECKED glv_status glv_table_overwrite(glv_table *table, struct ArrowArrayStream *data,
                                                    const glv_write_options *options,
                                                    glv_write_result *ret, glv_error *err);
+
+/* ---- columns and metadata ---- */
+
+/**
+ * Add columns that expressions over the columns there are give: one more data file for each
+ * fragment. An expression that fails on a row that was deleted is no failure. When every expression
+ * is a typed NULL, such as CAST(NULL AS bigint), nothing is written but the schema. A struct for
+ * the name of a struct adds its fields to that one, in tables of version 2.2.
+ *
+ * @param table   the table, at its latest version.
+ * @param columns (name, expression) pairs; none = nothing happens.
+ * @param options NULL, or flags GLV_WRITE_VIEW and GLV_SQL_*, cancel.
+ * @param ret     NULL, or filled on success: attempts and version.
+ * @param err     NULL, or filled on failure.
+ * Errors: GLV_E_COLUMN_EXISTS, GLV_E_INVALID_INPUT (a name that is empty, dotted or reserved),
+ * GLV_E_SQL_PARSE, GLV_E_SQL_PLAN, GLV_E_SQL_EXEC, GLV_E_UNSUPPORTED (a view, a type),
+ * GLV_E_CONFLICT, GLV_E_UNKNOWN_OUTCOME, GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_add_columns(glv_table *table, glv_pairs columns,
+                                                     const glv_write_options *options,
+                                                     glv_write_result *ret, glv_error *err);
+
+/**
+ * Add columns that are null in every row. Only the schema changes.
+ *
+ * @param table   the table, at its latest version.
+ * @param columns a struct schema of nullable columns; borrowed, not released.
+ * @param options NULL, or flags GLV_WRITE_VIEW, cancel.
+ * @param ret     NULL, or filled on success: attempts and version.
+ * @param err     NULL, or filled on failure. Errors: as glv_table_add_columns; GLV_E_INVALID_INPUT
+ * for a column that is not nullable. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_add_null_columns(glv_table *table,
+                                                          const struct ArrowSchema *columns,
+                                                          const glv_write_options *options,
+                                                          glv_write_result *ret, glv_error *err);
+
+/**
+ * Alter columns, all in one version. A path names a column or a part of one: `a`, `a.b`; a part
+ * with dots stands in backticks.
+ *
+ * @param table        the table, at its latest version.
+ * @param changes_json an array of {"path", "rename", "nullable", "data_type"}, of which the path
+ * and one more are required: the new name of the last part of the path, true or false, and a type
+ * as glv_table_describe names it ("int64", "timestamp[us, tz=UTC]"). Types change within their
+ * family: integers, floats, decimals, strings, binaries, dates and times; lists by their items.
+ * @param options      NULL, or flags GLV_WRITE_VIEW, cancel.
+ * @param ret          NULL, or filled on success: attempts and version.
+ * @param err          NULL, or filled on failure.
+ * Errors: GLV_E_COLUMN_NOT_FOUND, GLV_E_COLUMN_EXISTS, GLV_E_INVALID_INPUT (malformed changes, a
+ * name or a type that cannot be, nulls in a column that is to be not null, an index on a column
+ * whose type changes), GLV_E_SQL_EXEC (a value does not fit the new type), GLV_E_UNSUPPORTED,
+ * GLV_E_CONFLICT, GLV_E_UNKNOWN_OUTCOME, GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_alter_columns(glv_table *table, const char *changes_json,
+                                                       const glv_write_options *options,
+                                                       glv_write_result *ret, glv_error *err);
+
+/**
+ * Drop columns, or parts of them, with their indexes. Only the schema changes; compaction frees the
+ * space.
+ *
+ * @param table   the table, at its latest version.
+ * @param columns paths, as in glv_table_alter_columns; none = nothing happens.
+ * @param options NULL, or flags GLV_WRITE_VIEW, cancel. The computed columns of a view may be
+ * dropped without it.
+ * @param ret     NULL, or filled on success: attempts and version.
+ * @param err     NULL, or filled on failure.
+ * Errors: GLV_E_COLUMN_NOT_FOUND, GLV_E_INVALID_INPUT when no column would be left,
+ * GLV_E_UNSUPPORTED (a view; a part that cannot go alone), GLV_E_CONFLICT, GLV_E_UNKNOWN_OUTCOME,
+ * GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_drop_columns(glv_table *table, glv_strs columns,
+                                                      const glv_write_options *options,
+                                                      glv_write_result *ret, glv_error *err);
+
+/**
+ * Set and remove keys of the metadata of a table or of one of its columns.
+ *
+ * @param table    the table, at its latest version.
+ * @param items    (key, value) pairs, no key twice; a NULL value removes the key.
+ * @param options  NULL = keys of the schema's metadata, the others stay.
+ * @param ret      NULL, or filled on success: attempts and version.
+ * @param err      NULL, or filled on failure.
+ * Errors: GLV_E_INVALID_INPUT (keys; `mv.`, which only creating and refreshing a view sets),
+ * GLV_E_COLUMN_NOT_FOUND, GLV_E_CONFLICT when somebody else changed the same meanwhile,
+ * GLV_E_UNKNOWN_OUTCOME, GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_set_metadata(glv_table *table, glv_pairs items,
+                                                      const glv_metadata_options *options,
+                                                      glv_write_result *ret, glv_error *err);
 
 /* ---- upkeep: tags, restore, compaction, cleanup ---- */
 

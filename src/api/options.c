@@ -76,6 +76,16 @@ glv_status require_pairs(glv_pairs pairs, const char *parameter, bool allow_null
   return GLV_OK;
 }
 
+glv_status require_strings(glv_strs strings, const char *parameter, glv_error *err) {
+  if (strings.count > 0) {
+    TRY(require_pointer(strings.items, parameter, err));
+  }
+  for (size_t i = 0; i < strings.count; i++) {
+    TRY(require_pointer(strings.items[i], parameter, err));
+  }
+  return GLV_OK;
+}
+
 glv_status require_flags(uint32_t flags, uint32_t allowed, glv_error *err) {
   const uint32_t unknown = flags & ~allowed;
   return unknown == 0 ? GLV_OK

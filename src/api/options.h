@@ -27,6 +27,8 @@ glv_status require_pointer(const void *pointer, const char *parameter, glv_error
 glv_status require_id(glv_id id, const char *parameter, bool allow_root, glv_error *err);
 glv_status require_pairs(glv_pairs pairs, const char *parameter, bool allow_null_values,
                          glv_error *err);
+/** GLV_E_INVALID_INPUT for NULL strings. */
+glv_status require_strings(glv_strs strings, const char *parameter, glv_error *err);
 /** GLV_E_INVALID_INPUT for bits outside allowed. */
 glv_status require_flags(uint32_t flags, uint32_t allowed, glv_error *err);
 

@@ -163,6 +163,14 @@ const char *type_text(const type *t, char *text, size_t size);
 #define TYPE_TEXT(t) type_text((t), (char[TYPE_TEXT_SIZE]){0}, TYPE_TEXT_SIZE)
 
 /**
+ * A type by name: what type_print gives (`int64`, `timestamp[us, tz=UTC]`, `list<item: string>`,
+ * `struct<a: int8 not null>`; but dictionaries and maps), and for short bool/boolean,
+ * float32/float64, utf8, date32, `timestamp[us, UTC]`, `fixed_size_list<float>[3]`.
+ * Errors: GLV_E_INVALID_INPUT naming the text; GLV_E_NOMEM.
+ */
+glv_status type_parse(arena *a, str text, const type **ret, glv_error *err);
+
+/**
  * Make a counted schema by copying. Errors: GLV_E_NOMEM. Release with schema_unref.
  * fields may be NULL when count is 0.
  */

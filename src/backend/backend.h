@@ -168,6 +168,23 @@ struct backend_ops {
                               const glv_call_options *options, glv_cleanup_result *ret,
                               glv_error *err);
 
+  glv_status (*table_add_columns)(glv_table *table, glv_pairs columns,
+                                  const glv_write_options *options, glv_write_result *ret,
+                                  glv_error *err);
+  glv_status (*table_add_null_columns)(glv_table *table, const schema *columns,
+                                       const glv_write_options *options, glv_write_result *ret,
+                                       glv_error *err);
+  glv_status (*table_alter_columns)(glv_table *table, const char *changes_json,
+                                    const glv_write_options *options, glv_write_result *ret,
+                                    glv_error *err);
+  glv_status (*table_drop_columns)(glv_table *table, glv_strs columns,
+                                   const glv_write_options *options, glv_write_result *ret,
+                                   glv_error *err);
+  /* A NULL value removes the key. */
+  glv_status (*table_set_metadata)(glv_table *table, glv_pairs items,
+                                   const glv_metadata_options *options, glv_write_result *ret,
+                                   glv_error *err);
+
   glv_status (*query)(glv_conn *conn, const char *sql, const glv_call_options *options,
                       batch_reader *ret, glv_error *err);
 

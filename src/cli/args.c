@@ -26,6 +26,7 @@ static const struct {
     {"ns", "namespaces", ns_commands},
     {"table", "tables", table_commands},
     {"table", "rows of tables", rows_commands},
+    {"table", "columns of tables", columns_commands},
     {"table", "upkeep of tables", upkeep_commands},
     {"view", "materialized views", view_commands},
     {NULL, "", query_commands},

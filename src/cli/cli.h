@@ -85,6 +85,7 @@ typedef struct cli {
 extern const command ns_commands[];
 extern const command table_commands[];
 extern const command rows_commands[];
+extern const command columns_commands[];
 extern const command upkeep_commands[];
 extern const command view_commands[];
 extern const command query_commands[];

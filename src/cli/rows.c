@@ -161,7 +161,7 @@ static bool read_types(cli *c, text_read_options *options) {
       return false;
     }
     types[i].column = str_slice(given->items[i], (size_t)(equals - given->items[i]));
-    if (text_parse_type(&c->memory, str_of(equals + 1), &types[i].type, &c->error) != GLV_OK) {
+    if (type_parse(&c->memory, str_of(equals + 1), &types[i].type, &c->error) != GLV_OK) {
       return false;
     }
   }

@@ -57,6 +57,11 @@ bool expr_is_column(const expr *e, size_t *ret_column, size_t *ret_depth);
 /** The field at the end of that column or struct path, as the schema has it; NULL for anything
  * else. Borrowed. */
 const field *expr_field(const expr *e);
+/** Whether some row may be null, judged by the columns that are read; expr_nullable is what columns
+ * of views are declared as. */
+bool expr_may_be_null(const expr *e);
+/** Whether it is null in every row, known without looking at any. */
+bool expr_is_null(const expr *e);
 
 /**
  * Evaluate over the selected rows of a batch whose columns stand at their schema positions (those

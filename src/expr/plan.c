@@ -319,3 +319,6 @@ const field *expr_field(const expr *e) {
   return n->kind == NODE_FIELD ? &n->child[0]->type->children[n->index]
                                : &e->schema->fields[n->index];
 }
+bool expr_may_be_null(const expr *e) { return e->root->nullable; }
+
+bool expr_is_null(const expr *e) { return node_is_null(e->root); }

@@ -82,6 +82,9 @@ void local_table_advance(local_table *t, table_snapshot *snapshot);
  */
 glv_status local_latest_for_write(local_table *t, const char *operation, uint32_t flags,
                                   table_snapshot **ret, glv_error *err);
+/** GLV_E_UNSUPPORTED for a view, unless flags say GLV_WRITE_VIEW; operation: as above. */
+glv_status local_check_not_view(const table_snapshot *t, const char *operation, uint32_t flags,
+                                glv_error *err);
 /** Find and open a table. Errors: as glv_table_open. */
 glv_status local_table_find(local_conn *conn, glv_id id, uint64_t version, arena *a,
                             catalog_table *ret_at, table_snapshot **ret, glv_error *err);
@@ -128,6 +131,21 @@ glv_status local_table_update(glv_table *table, glv_pairs assignments, const cha
                               glv_error *err);
 glv_status local_table_merge(glv_table *table, batch_reader *data, const glv_merge_options *options,
                              glv_write_result *ret, glv_error *err);
+glv_status local_table_add_columns(glv_table *table, glv_pairs columns,
+                                   const glv_write_options *options, glv_write_result *ret,
+                                   glv_error *err);
+glv_status local_table_add_null_columns(glv_table *table, const schema *columns,
+                                        const glv_write_options *options, glv_write_result *ret,
+                                        glv_error *err);
+glv_status local_table_alter_columns(glv_table *table, const char *changes_json,
+                                     const glv_write_options *options, glv_write_result *ret,
+                                     glv_error *err);
+glv_status local_table_drop_columns(glv_table *table, glv_strs columns,
+                                    const glv_write_options *options, glv_write_result *ret,
+                                    glv_error *err);
+glv_status local_table_set_metadata(glv_table *table, glv_pairs items,
+                                    const glv_metadata_options *options, glv_write_result *ret,
+                                    glv_error *err);
 glv_status local_query(glv_conn *conn, const char *sql, const glv_call_options *options,
                        batch_reader *ret, glv_error *err);
 

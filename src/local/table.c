@@ -96,8 +96,8 @@ bool local_is_view(const table_snapshot *t) {
   return found;
 }
 
-static glv_status check_not_view(const table_snapshot *t, const char *operation, uint32_t flags,
-                                 glv_error *err) {
+glv_status local_check_not_view(const table_snapshot *t, const char *operation, uint32_t flags,
+                                glv_error *err) {
   if ((flags & GLV_WRITE_VIEW) != 0 || !local_is_view(t)) {
     return GLV_OK;
   }
@@ -143,7 +143,7 @@ static glv_status reuse(table_snapshot *existing, batch_reader *data,
                         const glv_table_options *options, table_snapshot **ret, glv_error *err) {
   glv_status status = GLV_OK;
   if (options->mode == GLV_TABLE_OVERWRITE) {
-    status = check_not_view(existing, "overwrite", 0, err);
+    status = local_check_not_view(existing, "overwrite", 0, err);
     if (status == GLV_OK) {
       const stage_options stage = {.page_bytes = options->page_bytes, .cancel = options->cancel};
       return table_overwrite(existing, data, &stage, ret, NULL, err);
@@ -394,7 +394,7 @@ glv_status local_latest_for_write(local_table *t, const char *operation, uint32_
                 t->name, (unsigned long long)table_version(snapshot));
   }
   TRY(table_open_version(snapshot, 0, ret, err));
-  const glv_status status = check_not_view(*ret, operation, flags, err);
+  const glv_status status = local_check_not_view(*ret, operation, flags, err);
   if (status != GLV_OK) {
     table_unref(*ret);
     *ret = NULL;

@@ -73,12 +73,4 @@ glv_status table_write(glv_env *env, batch_reader *r, byte_sink sink, uint64_t *
 /** Append one value as the JSON writer shows it. */
 glv_status text_print_json(const array *a, size_t row, buf *out, glv_error *err);
 
-/**
- * A type by name, as --types takes it: the display names of Arrow C++ (`int64`, `double`,
- * `timestamp[us, tz=UTC]`, `fixed_size_list<item: float>[3]`, `list<item: string>`), and for short
- * bool/boolean, float32/float64, utf8, date32, `timestamp[us, UTC]`, `fixed_size_list<float>[3]`.
- * Errors: GLV_E_INVALID_INPUT naming the text.
- */
-glv_status text_parse_type(arena *a, str text, const type **ret, glv_error *err);
-
 #endif

@@ -141,7 +141,7 @@ static void overrides(void **state) {
   text_type types[10];
   for (size_t i = 0; i < 10; i++) {
     types[i].column = str_of(names[i][0]);
-    assert_int_equal(text_parse_type(&memory, str_of(names[i][1]), &types[i].type, NULL), GLV_OK);
+    assert_int_equal(type_parse(&memory, str_of(names[i][1]), &types[i].type, NULL), GLV_OK);
   }
   const text_read_options o = {.types = types, .type_count = 10};
   batch b = read_text(t,
@@ -320,8 +320,7 @@ static void out_of_memory(void **state) {
   arena memory;
   arena_init(&memory, t->env);
   text_type types[] = {{STR("d"), NULL}};
-  assert_int_equal(text_parse_type(&memory, STR("list<item: int32>"), &types[0].type, NULL),
-                   GLV_OK);
+  assert_int_equal(type_parse(&memory, STR("list<item: int32>"), &types[0].type, NULL), GLV_OK);
   const text_read_options o = {.types = types, .type_count = 1};
   for (uint64_t n = 1;; n++) {
     reading r = {.text = str_of(text), .piece = 10};

@@ -145,7 +145,7 @@ static void written(void **state) {
   arena memory;
   arena_init(&memory, t->env);
   text_type types[] = {{STR("v"), NULL}};
-  assert_int_equal(text_parse_type(&memory, STR("list<double>"), &types[0].type, NULL), GLV_OK);
+  assert_int_equal(type_parse(&memory, STR("list<double>"), &types[0].type, NULL), GLV_OK);
   const text_read_options o = {.types = types, .type_count = 1};
   reading r = {.text = str_of(text), .piece = 11};
   batch_reader reader;

@@ -1,7 +1,7 @@
 /* Types by name. */
+#include "arrow/type.h"
 #include "support/cmocka.h"
 #include "support/test_env.h"
-#include "text/text.h"
 
 static void names(void **state) {
   (void)state;
@@ -32,6 +32,10 @@ static void names(void **state) {
       {"fixed_size_list<item: float>[3]", "fixed_size_list<item: float>[3]"},
       {"fixed_size_list<float32>[128]", "fixed_size_list<item: float>[128]"},
       {"list<element: int8 not null>", "list<element: int8 not null>"},
+      {"decimal256(76, 5)", "decimal256(76, 5)"},
+      {"struct<a: int8>", "struct<a: int8>"},
+      {"struct<a:int8 not null,b: list<struct<c: string, d: utf8>>>",
+       "struct<a: int8 not null, b: list<item: struct<c: string, d: string>>>"},
       {"large_list<list<string>>", "large_list<item: list<item: string>>"},
   };
   static const char *const bad[] = {"",
@@ -54,17 +58,20 @@ static void names(void **state) {
                                     "list<",
                                     "list<>",
                                     "list<int8",
-                                    "struct<a: int8>",
+                                    "struct<>",
+                                    "struct<int8>",
+                                    "struct<a: int8",
+                                    "struct<a: int8; b: int8>",
                                     "fixed_size_binary[99999999999]"};
   for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
     const type *found;
-    assert_int_equal(text_parse_type(&memory, str_of(good[i][0]), &found, NULL), GLV_OK);
+    assert_int_equal(type_parse(&memory, str_of(good[i][0]), &found, NULL), GLV_OK);
     assert_string_equal(TYPE_TEXT(found), good[i][1]);
   }
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     const type *found;
     glv_error err = {0};
-    assert_int_equal(text_parse_type(&memory, str_of(bad[i]), &found, &err), GLV_E_INVALID_INPUT);
+    assert_int_equal(type_parse(&memory, str_of(bad[i]), &found, &err), GLV_E_INVALID_INPUT);
     assert_non_null(strstr(err.message, "is not a type"));
   }
   buf deep;
@@ -73,7 +80,7 @@ static void names(void **state) {
   for (int i = 0; i < 20000; i++) {
     assert_int_equal(buf_append_str(&deep, STR("list<"), NULL), GLV_OK);
   }
-  assert_int_equal(text_parse_type(&memory, buf_str(&deep), &found, NULL), GLV_E_INVALID_INPUT);
+  assert_int_equal(type_parse(&memory, buf_str(&deep), &found, NULL), GLV_E_INVALID_INPUT);
   buf_dispose(&deep);
   arena_dispose(&memory);
   test_env_close(&t);

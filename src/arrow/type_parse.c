@@ -1,9 +1,10 @@
 /*
- * Types by name. A name is letters, digits and underscores; parameters follow in brackets:
+ * Types by name, as type_print gives them. A name is letters, digits and underscores; parameters
+ * follow in brackets:
  * `[unit]`, `[unit, zone]`, `(precision, scale)`, `<name: type>`, `[size]`.
  */
+#include "arrow/type.h"
 #include "base/limits.h"
-#include "text/text_private.h"
 
 typedef struct parser {
   arena *memory;
@@ -148,17 +149,27 @@ static glv_status parse_unit(parser *p, type_kind kind, const type **ret) {
   return kept(p, type_with_unit(p->memory, kind, unit), ret);
 }
 
-static glv_status parse_decimal(parser *p, const type **ret) {
+static glv_status parse_decimal(parser *p, type_kind kind, const type **ret) {
+  const int32_t most = kind == TYPE_DECIMAL128 ? 38 : 76;
   int32_t precision;
   int32_t scale;
-  if (!accept(p, '(') || !take_int(p, 1, 38, &precision) || !accept(p, ',') ||
-      !take_int(p, -38, 38, &scale) || !accept(p, ')')) {
+  if (!accept(p, '(') || !take_int(p, 1, most, &precision) || !accept(p, ',') ||
+      !take_int(p, -most, most, &scale) || !accept(p, ')')) {
     return unknown(p);
   }
-  return kept(p, type_decimal(p->memory, TYPE_DECIMAL128, precision, scale), ret);
+  return kept(p, type_decimal(p->memory, kind, precision, scale), ret);
 }
 
 static glv_status parse(parser *p, unsigned depth, const type **ret);
+
+/* The type of a field, which may be followed by "not null". */
+static glv_status parse_field_type(parser *p, unsigned depth, field *ret) {
+  TRY(parse(p, depth + 1, &ret->type));
+  skip_space(p);
+  ret->nullable = !str_starts_with(p->rest, STR("not null"));
+  advance(p, ret->nullable ? 0 : 8);
+  return GLV_OK;
+}
 
 /* <type>, <name: type>, each maybe with "not null". */
 static glv_status parse_item(parser *p, unsigned depth, field *ret) {
@@ -177,13 +188,41 @@ static glv_status parse_item(parser *p, unsigned depth, field *ret) {
   } else {
     p->rest = start;
   }
-  TRY(parse(p, depth + 1, &ret->type));
-  skip_space(p);
-  if (str_starts_with(p->rest, STR("not null"))) {
-    advance(p, 8);
-    ret->nullable = false;
-  }
+  TRY(parse_field_type(p, depth, ret));
   return accept(p, '>') ? GLV_OK : unknown(p);
+}
+
+/* <name: type, ...>, each maybe with "not null". */
+static glv_status parse_struct(parser *p, unsigned depth, const type **ret) {
+  field *fields = NULL;
+  size_t count = 0;
+  size_t room = 0;
+  char next = '<';
+  do {
+    if (count == room) {
+      room = room > 0 ? 2 * room : 8;
+      field *more = ARENA_ARRAY(p->memory, field, room);
+      if (more == NULL) {
+        return error_nomem(p->err, room * sizeof *more);
+      }
+      memcpy(more, fields != NULL ? fields : more, count * sizeof *more);
+      fields = more;
+    }
+    if (!accept(p, next)) {
+      return unknown(p);
+    }
+    const str name = take_word(p);
+    if (name.size == 0 || !accept(p, ':') || count == LIMIT_FIELDS) {
+      return unknown(p);
+    }
+    fields[count].name = arena_strdup(p->memory, name);
+    if (fields[count].name == NULL) {
+      return error_nomem(p->err, name.size);
+    }
+    TRY(parse_field_type(p, depth, &fields[count++]));
+    next = ',';
+  } while (!accept(p, '>'));
+  return kept(p, type_struct(p->memory, fields, count), ret);
 }
 
 static glv_status parse_list(parser *p, type_kind kind, unsigned depth, const type **ret) {
@@ -217,14 +256,17 @@ static glv_status parse_parametrised(parser *p, str name, unsigned depth, const 
                                                     : TYPE_DURATION;
     return parse_unit(p, kind, ret);
   }
-  if (str_is(name, "decimal128")) {
-    return parse_decimal(p, ret);
+  if (str_is(name, "decimal128") || str_is(name, "decimal256")) {
+    return parse_decimal(p, str_is(name, "decimal128") ? TYPE_DECIMAL128 : TYPE_DECIMAL256, ret);
   }
   if (str_is(name, "fixed_size_binary")) {
     return parse_sized_binary(p, ret);
   }
   if (str_is(name, "fixed_size_list")) {
     return parse_list(p, TYPE_FIXED_SIZE_LIST, depth, ret);
+  }
+  if (str_is(name, "struct")) {
+    return parse_struct(p, depth, ret);
   }
   if (str_is(name, "list") || str_is(name, "large_list")) {
     return parse_list(p, str_is(name, "list") ? TYPE_LIST : TYPE_LARGE_LIST, depth, ret);
@@ -250,7 +292,7 @@ static glv_status parse(parser *p, unsigned depth, const type **ret) {
   return parse_parametrised(p, name, depth, ret);
 }
 
-glv_status text_parse_type(arena *a, str text, const type **ret, glv_error *err) {
+glv_status type_parse(arena *a, str text, const type **ret, glv_error *err) {
   parser p = {.memory = a, .all = text, .rest = text, .err = err};
   TRY(parse(&p, 1, ret));
   skip_space(&p);
