@@ -5,6 +5,13 @@
  * Fresh memory costs a page fault for every 4 KiB that is touched, which is more than most kernels
  * need for the same bytes; a scan asks for blocks of the same few sizes again and again. The cache
  * lies under the default allocator of an environment only: a caller's allocator sees every request.
+ *
+ * What it is worth, in page faults over 5 million rows of four columns on two threads: 15 scans
+ * take 3,100 with 16 MiB, 30,000 with 4 MiB, 43,000 to 68,000 without it, and the process peaks at
+ * 16, 30 and 25 to 29 MB; `score * 2 + age` over them in memory, 15 times, takes 83,000 with it
+ * (all of them of reading the rows) and 357,000 without, in a fifth of the time. Filling a view
+ * gains nothing and pays a few MB: its pages are larger than what is kept. Keeping no more than
+ * lies between what is in use and its peak saved nothing there and tripled the faults of a scan.
  */
 #ifndef GLAIVE_BASE_BLOCK_CACHE_PRIVATE_H
 #define GLAIVE_BASE_BLOCK_CACHE_PRIVATE_H
