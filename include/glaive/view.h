@@ -268,6 +268,56 @@ GLV_API GLV_CHECKED glv_status glv_view_refresh(glv_view *view, const glv_refres
                                                 glv_refresh_result *ret, glv_error *err);
 
 /**
+ * Say what a refresh would do, without doing it: no data pages are read, nothing is written. The
+ * mode is that of glv_view_refresh with the same options as long as nothing is committed to the
+ * view or its source in between.
+ *
+ * @param view     the view.
+ * @param options  as for glv_view_refresh; NULL = defaults. `require` is not looked at.
+ * @param ret_json {"mode", "reason", "source_version", "version", "rows_to_compute",
+ * "ids_to_remove", "bytes_to_read", "fragments": {"same", "deleted", "changed", "new", "gone"},
+ * "rows": {"fresh", "touched", "revived", "removed"}}; the last four are null when the source was
+ * not compared with itself at the watermark; the caller releases it with glv_buf_dispose.
+ * @param err      NULL, or filled on failure. Errors: as glv_view_refresh. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_view_explain(glv_view *view, const glv_refresh_options *options,
+                                                glv_buf *ret_json, glv_error *err);
+
+/**
+ * Tell how a view stands to its source; reads manifests and transactions only.
+ *
+ * @param view     the view.
+ * @param options  NULL, or cancel.
+ * @param ret_json {"state", "form", "source", "source_namespace", "version", "rows", "intact",
+ * "source_version" (that the rows reflect), "source_head", "versions_behind", "rows_behind"
+ * (changed source rows, an upper bound; the filter of the view is not applied), "reason" (why
+ * rows_behind is unknown; else ""), "refreshed_at_ms" (since 1970)}; unknown values are null; the
+ * caller releases it with glv_buf_dispose.
+ * @param err      NULL, or filled on failure. A source that is gone or does not fit the definition
+ * is part of the report. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_view_status(glv_view *view, const glv_call_options *options,
+                                               glv_buf *ret_json, glv_error *err);
+
+/**
+ * Prove that a view holds what its definition gives over the source version that it reflects:
+ * evaluates the definition again and compares all rows. A view with a limit may hold any rows of
+ * the right number. Holds 16 bytes for each row of both sides in memory.
+ *
+ * @param view     the view.
+ * @param options  NULL, or cancel.
+ * @param ret_json {"equal", "source_version", "version", "rows_expected", "rows_found", "missing",
+ * "extra", "different", "expected": [rows], "found": [rows]}: the first ten rows of each side that
+ * differ; filled on GLV_E_DIFFERS too; the caller releases it with glv_buf_dispose.
+ * @param err      NULL, or filled on failure.
+ * Errors: GLV_E_DIFFERS; GLV_E_BAD_STATE for a view that was never filled or whose source was made
+ * again; GLV_E_VERSION_NOT_FOUND when the source version is gone; as glv_view_refresh. Thread
+ * class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_view_verify(glv_view *view, const glv_call_options *options,
+                                               glv_buf *ret_json, glv_error *err);
+
+/**
  * Drop a view: cancels and awaits its refreshes in this process, then removes the table.
  *
  * @param conn    the connection.

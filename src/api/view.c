@@ -133,20 +133,68 @@ glv_table *glv_view_table(glv_view *view) {
   return view != NULL ? view->ops->view_table(view) : NULL;
 }
 
+static glv_status read_refresh_options(const glv_refresh_options *options, glv_refresh_options *ret,
+                                       glv_error *err) {
+  TRY(OPTIONS_READ(options, ret, err));
+  TRY(require_flags(ret->flags,
+                    GLV_REFRESH_SOURCE_VERSION | GLV_REFRESH_NO_STAMP | GLV_REFRESH_UPSTREAM, err));
+  if (ret->require < 0 || ret->require > 1) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "require %d is neither 0 nor 1", (int)ret->require);
+  }
+  return GLV_OK;
+}
+
 glv_status glv_view_refresh(glv_view *view, const glv_refresh_options *options,
                             glv_refresh_result *ret, glv_error *err) {
   TRY(check_view(view, err));
   glv_refresh_options known;
-  TRY(OPTIONS_READ(options, &known, err));
-  TRY(require_flags(known.flags,
-                    GLV_REFRESH_SOURCE_VERSION | GLV_REFRESH_NO_STAMP | GLV_REFRESH_UPSTREAM, err));
-  if (known.require < 0 || known.require > 1) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "require %d is neither 0 nor 1", (int)known.require);
-  }
+  TRY(read_refresh_options(options, &known, err));
   glv_refresh_result result = {0};
   TRY(view->ops->view_refresh(view, &known, &result, err));
   result_write(ret, &result, sizeof result);
   return GLV_OK;
+}
+
+glv_status glv_view_explain(glv_view *view, const glv_refresh_options *options, glv_buf *ret_json,
+                            glv_error *err) {
+  TRY(check_view(view, err));
+  TRY(require_pointer(ret_json, "ret_json", err));
+  glv_refresh_options known;
+  TRY(read_refresh_options(options, &known, err));
+  CLEANUP(buf_dispose) buf text;
+  buf_init(&text, view->handle.env, SIZE_MAX / 2);
+  TRY(view->ops->view_explain(view, &known, &text, err));
+  return buf_hand_out(view->handle.env, &text, ret_json, err);
+}
+
+/* A call that answers with a document, which may come with a failure. */
+static glv_status report_call(glv_view *view, const glv_call_options *options,
+                              glv_status (*call)(glv_view *, const glv_call_options *, buf *,
+                                                 glv_error *),
+                              glv_buf *ret_json, glv_error *err) {
+  TRY(require_pointer(ret_json, "ret_json", err));
+  glv_call_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, 0, err));
+  CLEANUP(buf_dispose) buf text;
+  buf_init(&text, view->handle.env, SIZE_MAX / 2);
+  const glv_status status = call(view, &known, &text, err);
+  if (status == GLV_OK || status == GLV_E_DIFFERS) {
+    TRY(buf_hand_out(view->handle.env, &text, ret_json, status == GLV_OK ? err : NULL));
+  }
+  return status;
+}
+
+glv_status glv_view_status(glv_view *view, const glv_call_options *options, glv_buf *ret_json,
+                           glv_error *err) {
+  TRY(check_view(view, err));
+  return report_call(view, options, view->ops->view_status, ret_json, err);
+}
+
+glv_status glv_view_verify(glv_view *view, const glv_call_options *options, glv_buf *ret_json,
+                           glv_error *err) {
+  TRY(check_view(view, err));
+  return report_call(view, options, view->ops->view_verify, ret_json, err);
 }
 
 glv_status glv_view_drop(glv_conn *conn, glv_id id, const glv_call_options *options,

@@ -207,6 +207,13 @@ struct backend_ops {
   glv_table *(*view_table)(glv_view *view);
   glv_status (*view_refresh)(glv_view *view, const glv_refresh_options *options,
                              glv_refresh_result *ret, glv_error *err);
+  glv_status (*view_explain)(glv_view *view, const glv_refresh_options *options, buf *ret_json,
+                             glv_error *err);
+  glv_status (*view_status)(glv_view *view, const glv_call_options *options, buf *ret_json,
+                            glv_error *err);
+  /* ret_json is filled on GLV_E_DIFFERS too. */
+  glv_status (*view_verify)(glv_view *view, const glv_call_options *options, buf *ret_json,
+                            glv_error *err);
   glv_status (*view_drop)(glv_conn *conn, glv_id id, const glv_call_options *options,
                           glv_error *err);
 };

@@ -29,6 +29,7 @@ static const struct {
     {"table", "columns of tables", columns_commands},
     {"table", "upkeep of tables", upkeep_commands},
     {"view", "materialized views", view_commands},
+    {"view", "materialized views and their sources", refresh_commands},
     {NULL, "", query_commands},
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };

@@ -88,6 +88,7 @@ extern const command rows_commands[];
 extern const command columns_commands[];
 extern const command upkeep_commands[];
 extern const command view_commands[];
+extern const command refresh_commands[];
 extern const command query_commands[];
 
 /** The value of an option of the running command; the name must exist. */

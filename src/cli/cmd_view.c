@@ -1,5 +1,4 @@
 /* glaive view: materialized views. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -79,38 +78,6 @@ static int read_definition(cli *c, glv_view_def *def) {
     return cli_number(c, "limit", &def->limit) ? -1 : EXIT_USAGE;
   }
   return -1;
-}
-
-static json *result_json(const glv_refresh_result *r) {
-  static const char *const modes[] = {"unknown", "rebuild", "incremental", "no_op"};
-  json *o = js_new_object();
-  glv_status status = js_put(o, "mode", js_new_string(str_of(modes[r->mode])), NULL);
-  status |= js_put(o, "rows_written", js_new_int(r->rows_written), NULL);
-  status |= js_put(o, "rows_removed", js_new_int(r->rows_removed), NULL);
-  status |= js_put(o, "source_version", js_new_int(r->source_version), NULL);
-  status |= js_put(o, "version", js_new_int((int64_t)r->version), NULL);
-  status |= js_put(o, "reason", js_new_string(str_of(r->reason)), NULL);
-  status |= js_put(o, "duration_ms", js_new_int(r->duration_ms), NULL);
-  status |= js_put(o, "source_rows_scanned", js_new_int(r->source_rows_scanned), NULL);
-  if (status != GLV_OK) {
-    js_free(o);
-    return NULL;
-  }
-  return o;
-}
-
-static void print_result(cli *c, glv_id id, const glv_refresh_result *r) {
-  static const char *const modes[] = {"unknown", "rebuild", "incremental", "no_op"};
-  printf("%s: %s", cli_name_text(c, id), modes[r->mode]);
-  if (r->reason[0] != '\0') {
-    printf(" (%s)", r->reason);
-  }
-  printf(", %s rows written", cli_count(c, (uint64_t)r->rows_written));
-  if (r->rows_removed > 0) {
-    printf(", %s removed", cli_count(c, (uint64_t)r->rows_removed));
-  }
-  printf(", source version %" PRId64 ", view version %" PRIu64 ", %" PRId64 " ms\n",
-         r->source_version, r->version, r->duration_ms);
 }
 
 static int create(cli *c) {
@@ -347,80 +314,7 @@ static int describe(cli *c) {
   return code;
 }
 
-/* ---- refresh and drop ---- */
-
-/* @return -1, or an exit code. */
-static int read_refresh(cli *c, glv_refresh_options *options) {
-  const char *require = cli_value(c, "require");
-  options->full = cli_flag(c, "full");
-  if (require != NULL && strcmp(require, "incremental") != 0) {
-    return cli_usage(c, "--require takes incremental, not '%s'", require);
-  }
-  options->require = require != NULL;
-  if (cli_flag(c, "source-version")) {
-    options->flags |= GLV_REFRESH_SOURCE_VERSION;
-    return cli_number(c, "source-version", &options->source_version) ? -1 : EXIT_USAGE;
-  }
-  return -1;
-}
-
-static int refresh_one(cli *c, const char *name, const glv_refresh_options *options, json **ret) {
-  glv_id id;
-  glv_view *view = NULL;
-  glv_refresh_result result = GLV_OPTIONS(glv_refresh_result);
-  if (!cli_name(c, name, &id) || glv_view_open(c->conn, id, NULL, &view, &c->error) != GLV_OK) {
-    return cli_failed(c);
-  }
-  progress p;
-  progress_start(c, &p, "refreshing");
-  const glv_status status = glv_view_refresh(view, options, &result, &c->error);
-  progress_end(&p);
-  glv_view_free(view);
-  if (status != GLV_OK) {
-    return cli_failed(c);
-  }
-  if (!c->json) {
-    print_result(c, id, &result);
-    return EXIT_DONE;
-  }
-  *ret = result_json(&result);
-  if (*ret == NULL ||
-      (c->argument_count > 1 &&
-       js_put(*ret, "name", js_new_string(str_of(cli_name_text(c, id))), &c->error) != GLV_OK)) {
-    error_nomem(&c->error, 0);
-    return cli_failed(c);
-  }
-  return EXIT_DONE;
-}
-
-static int refresh(cli *c) {
-  glv_refresh_options options = GLV_OPTIONS(glv_refresh_options);
-  const int wrong = read_refresh(c, &options);
-  if (wrong >= 0) {
-    return wrong;
-  }
-  if (!cli_connect(c)) {
-    return cli_failed(c);
-  }
-  json *all = c->json && c->argument_count > 1 ? js_new_array() : NULL;
-  int code = EXIT_DONE;
-  for (size_t i = 0; i < c->argument_count && code == EXIT_DONE; i++) {
-    json *one = NULL;
-    code = refresh_one(c, c->arguments[i], &options, &one);
-    if (code == EXIT_DONE && all != NULL) {
-      code = js_push(all, one, &c->error) == GLV_OK ? EXIT_DONE : cli_failed(c);
-    } else if (code == EXIT_DONE && one != NULL) {
-      code = cli_print_json(c, one);
-    } else {
-      js_free(one);
-    }
-  }
-  if (code == EXIT_DONE && all != NULL) {
-    return cli_print_json(c, all);
-  }
-  js_free(all);
-  return code;
-}
+/* ---- drop ---- */
 
 static int drop(cli *c) {
   glv_id id;
@@ -445,12 +339,6 @@ static const option_spec create_options[] = {
 static const option_spec list_options[] = {
     {"recursive", 'r', OPTION_FLAG, NULL, "the views of child namespaces too"},
 };
-static const option_spec refresh_options_[] = {
-    {"full", 0, OPTION_FLAG, NULL, "compute all rows anew, also when up to date"},
-    {"source-version", 0, OPTION_VALUE, "N",
-     "reflect this version of the source instead of the latest"},
-    {"require", 0, OPTION_VALUE, "incremental", "refuse to rebuild, before anything is written"},
-};
 static const option_spec drop_options[] = {
     {"if-exists", 0, OPTION_FLAG, NULL, "a missing view is fine"},
 };
@@ -461,8 +349,6 @@ const command view_commands[] = {
     {"view", "list", "[NS]", 0, 1, "List the views of the root, or of a namespace.", list_options,
      1, list},
     {"view", "describe", "NAME", 1, 1, "Show the definition of a view.", NULL, 0, describe},
-    {"view", "refresh", "NAME...", 1, SIZE_MAX, "Bring views up to date with their sources.",
-     refresh_options_, 3, refresh},
     {"view", "drop", "NAME", 1, 1, "Drop a view.", drop_options, 1, drop},
     {0},
 };

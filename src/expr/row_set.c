@@ -587,3 +587,21 @@ glv_status row_set_find(const row_set *s, const array *columns, size_t count, si
   return s->has_words ? find_words(s, columns, rows, ret_numbers, err)
                       : find_encoded(s, columns, count, rows, ret_numbers, err);
 }
+
+/* ---- hashes ---- */
+
+glv_status row_hashes(glv_env *env, const array *columns, size_t count, size_t rows,
+                      uint64_t *ret_hashes, glv_error *err) {
+  if (rows == 0) {
+    return GLV_OK;
+  }
+  struct encoded e = {0};
+  const glv_status status = encode(env, columns, count, rows, &e, err);
+  size_t begin = 0;
+  for (size_t i = 0; i < rows && status == GLV_OK; i++) {
+    ret_hashes[i] = hash_xx64(e.bytes + begin, e.ends[i] - begin, 0);
+    begin = e.ends[i];
+  }
+  encoded_dispose(env, &e);
+  return status;
+}

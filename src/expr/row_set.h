@@ -56,4 +56,8 @@ glv_status row_set_add(row_set *s, const array *columns, size_t count, size_t ro
 glv_status row_set_find(const row_set *s, const array *columns, size_t count, size_t rows,
                         uint32_t *ret_numbers, glv_error *err);
 
+/** Hashes of rows by the same rule: equal rows have equal hashes. Errors: GLV_E_NOMEM. */
+glv_status row_hashes(glv_env *env, const array *columns, size_t count, size_t rows,
+                      uint64_t *ret_hashes, glv_error *err);
+
 #endif

@@ -48,6 +48,9 @@ const backend_ops local_ops = {
     .view_incarnation = local_view_incarnation,
     .view_table = local_view_table,
     .view_refresh = local_view_refresh,
+    .view_explain = local_view_explain,
+    .view_status = local_view_status,
+    .view_verify = local_view_verify,
     .view_drop = local_view_drop,
 };
 

@@ -196,6 +196,7 @@ glv_status local_definition_in(arena *a, const glv_view_def *def, view_definitio
                                bool *ret_is_sql, glv_error *err);
 /** How refreshes find sources in a database; s is borrowed. */
 view_database local_database(local_sources *s);
+void local_sources_dispose(local_sources *s);
 
 glv_status local_view_prepare(glv_conn *conn, const glv_view_def *def,
                               const glv_call_options *options, glv_view_plan **ret, glv_error *err);
@@ -213,6 +214,14 @@ const glv_view_def *local_view_definition(const glv_view *view);
 const char *local_view_stored_definition(const glv_view *view);
 const char *local_view_incarnation(const glv_view *view);
 glv_table *local_view_table(glv_view *view);
+/** The options of a refresh, as the view module has them. */
+refresh_options local_refresh_options(const glv_refresh_options *options);
+glv_status local_view_explain(glv_view *view, const glv_refresh_options *options, buf *ret_json,
+                              glv_error *err);
+glv_status local_view_status(glv_view *view, const glv_call_options *options, buf *ret_json,
+                             glv_error *err);
+glv_status local_view_verify(glv_view *view, const glv_call_options *options, buf *ret_json,
+                             glv_error *err);
 glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options,
                               glv_refresh_result *ret, glv_error *err);
 glv_status local_view_drop(glv_conn *conn, glv_id id, const glv_call_options *options,

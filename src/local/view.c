@@ -11,7 +11,7 @@ enum { DEFAULT_RETRIES = 3 };
 
 /* ---- sources ---- */
 
-static void sources_dispose(local_sources *s) { table_unref(s->source); }
+void local_sources_dispose(local_sources *s) { table_unref(s->source); }
 
 static glv_status open_source(void *context, const char *const *names, size_t name_count,
                               const char *table, uint64_t version, table_snapshot **ret,
@@ -71,7 +71,7 @@ static glv_status fill_plan(local_plan *p, const glv_view_def *def, glv_error *e
   view_definition d;
   bool is_sql = false;
   TRY(local_definition_in(&p->memory, def, &d, &is_sql, err));
-  CLEANUP(sources_dispose) local_sources sources = {.conn = p->conn};
+  CLEANUP(local_sources_dispose) local_sources sources = {.conn = p->conn};
   CLEANUP(table_cleanup) table_snapshot *source = NULL;
   TRY(open_source(&sources, d.source_namespace, d.namespace_count, d.source_table, 0, &source,
                   err));
@@ -167,7 +167,7 @@ glv_status local_view_plan_create(glv_view_plan *plan, glv_id id, const glv_view
   local_plan *p = plan_of(plan);
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, plan->handle.env);
-  CLEANUP(sources_dispose) local_sources sources = {.conn = p->conn};
+  CLEANUP(local_sources_dispose) local_sources sources = {.conn = p->conn};
   const view_database db = local_database(&sources);
   TRY(view_check_cycle(plan->handle.env, &db, &p->plan->definition, id.parts, id.count - 1,
                        id.parts[id.count - 1], err));
@@ -296,13 +296,8 @@ static void keep_source(local_view *v, local_sources *s) {
   s->source = old;
 }
 
-glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options,
-                              glv_refresh_result *ret, glv_error *err) {
-  local_view *v = view_of(view);
-  glv_env *env = view->handle.env;
-  const int64_t start_ns = env_now_ns(env);
-  CLEANUP(table_cleanup) table_snapshot *before = local_table_snapshot(v->table);
-  const refresh_options refresh = {
+refresh_options local_refresh_options(const glv_refresh_options *options) {
+  return (refresh_options){
       .policy = (options->flags & GLV_REFRESH_UPSTREAM) != 0 ? REFRESH_UPSTREAM : REFRESH_PRECISE,
       .full = options->full != 0,
       .require_incremental = options->require == 1,
@@ -313,10 +308,19 @@ glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options
       .retries = options->retries == 0  ? DEFAULT_RETRIES
                  : options->retries < 0 ? 0
                                         : (unsigned)options->retries,
-      .known = before,
       .cancel = options->cancel,
   };
-  CLEANUP(sources_dispose) local_sources sources = take_source(v);
+}
+
+glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options,
+                              glv_refresh_result *ret, glv_error *err) {
+  local_view *v = view_of(view);
+  glv_env *env = view->handle.env;
+  const int64_t start_ns = env_now_ns(env);
+  CLEANUP(table_cleanup) table_snapshot *before = local_table_snapshot(v->table);
+  refresh_options refresh = local_refresh_options(options);
+  refresh.known = before;
+  CLEANUP(local_sources_dispose) local_sources sources = take_source(v);
   const view_database db = local_database(&sources);
   refresh_result result = {0};
   TRY(view_refresh(env, &db, v->table->path, v->table->name, &refresh, &result, err));

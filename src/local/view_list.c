@@ -7,7 +7,7 @@
 #include "base/name.h"
 #include "local/local_private.h"
 #include "view/definition.h"
-#include "view/watermark.h"
+#include "view/status.h"
 
 enum { DEFAULT_PAGE = 1000, MAX_NAMESPACE_DEPTH = 64 };
 
@@ -48,18 +48,6 @@ static glv_status with_name(arena *a, glv_id ns, const char *name, glv_id *ret, 
   return GLV_OK;
 }
 
-static const char *state_text(arena *a, const definition_read *read, const table_snapshot *t) {
-  switch (read->state) {
-  case DEFINITION_OK:
-    return watermark_read(t).has_source_version ? "ok" : "unfilled";
-  case DEFINITION_NEWER:
-    return arena_printf(a, "newer:%s", read->tag);
-  case DEFINITION_UNREADABLE:
-    break;
-  }
-  return arena_printf(a, "unreadable:%s", read->text);
-}
-
 /* Add the table to the list if it is a view. */
 static glv_status visit(struct listing *l, glv_id ns, const catalog_entry *entry, glv_error *err) {
   CLEANUP(table_cleanup) table_snapshot *t = NULL;
@@ -82,7 +70,7 @@ static glv_status visit(struct listing *l, glv_id ns, const catalog_entry *entry
   }
   definition_read read;
   TRY(definition_examine(l->memory, stored, false, &read, err));
-  const char *state = state_text(l->memory, &read, t);
+  const char *state = view_state_text(l->memory, &read, t);
   if (state == NULL) {
     return error_nomem(err, 0);
   }

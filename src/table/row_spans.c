@@ -6,14 +6,19 @@
 
 #include "base/checked.h"
 
-glv_status row_spans_open(const table_snapshot *t, const fragment *f, arena *a, row_spans *ret,
-                          glv_error *err) {
+glv_status row_spans_open_all(const table_snapshot *t, const fragment *f, arena *a, row_spans *ret,
+                              glv_error *err) {
   row_id_sequence *ids = NULL;
   *ret = (row_spans){.rows = f->physical_rows};
   TRY(fragment_row_ids(t, f, a, &ids, err));
   ret->ids = ids;
   TRY(fragment_created_at(t, f, a, &ret->created, err));
-  TRY(fragment_last_updated_at(t, f, a, &ret->updated, err));
+  return fragment_last_updated_at(t, f, a, &ret->updated, err);
+}
+
+glv_status row_spans_open(const table_snapshot *t, const fragment *f, arena *a, row_spans *ret,
+                          glv_error *err) {
+  TRY(row_spans_open_all(t, f, a, ret, err));
   return deletion_load(t, f, &ret->deleted, err);
 }
 

@@ -51,6 +51,9 @@ typedef struct row_spans {
  */
 glv_status row_spans_open(const table_snapshot *t, const fragment *f, arena *a, row_spans *ret,
                           glv_error *err);
+/** The same, deleted rows included; reads no deletion file. */
+glv_status row_spans_open_all(const table_snapshot *t, const fragment *f, arena *a, row_spans *ret,
+                              glv_error *err);
 /** false = there are no more. */
 bool row_spans_next(row_spans *s, row_span *ret);
 void row_spans_close(row_spans *s);

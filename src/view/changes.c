@@ -16,9 +16,8 @@
  */
 #include "view/changes.h"
 
-#include "base/limits.h"
 #include "table/deletion.h"
-#include "table/row_spans.h"
+#include "view/changes_private.h"
 #include "view/history.h"
 
 typedef struct comparison {
@@ -65,12 +64,15 @@ static bool same_place(const fragment *a, const fragment *b, int32_t id) {
          file_a->has_base == file_b->has_base && file_a->base_id == file_b->base_id;
 }
 
-static bool same_columns(const comparison *c, const fragment *old, const fragment *now) {
+bool fragment_same_columns(const view_inputs *in, const fragment *old, const fragment *now) {
+  if (str_equal(old->raw, now->raw)) {
+    return true;
+  }
   if (old->physical_rows != now->physical_rows || !str_equal(old->row_ids, now->row_ids)) {
     return false;
   }
-  for (size_t i = 0; i < c->inputs->field_count; i++) {
-    if (!same_place(old, now, c->inputs->fields[i])) {
+  for (size_t i = 0; i < in->field_count; i++) {
+    if (!same_place(old, now, in->fields[i])) {
       return false;
     }
   }
@@ -165,7 +167,7 @@ static glv_status compare_changed(comparison *c, const fragment *old, const frag
 static glv_status compare_fragment(comparison *c, const fragment *old, const fragment *now,
                                    glv_error *err) {
   change_counts *counts = &c->found->counts;
-  if (!str_equal(old->raw, now->raw) && !same_columns(c, old, now)) {
+  if (!fragment_same_columns(c->inputs, old, now)) {
     counts->fragments_changed++;
     return compare_changed(c, old, now, err);
   }
@@ -179,37 +181,46 @@ static glv_status compare_fragment(comparison *c, const fragment *old, const fra
 
 /* ---- new fragments ---- */
 
-/* Part of a span: its first `count` rows. */
-static glv_status classify_part(comparison *c, const row_span *span, bool has_versions,
-                                bitmap *offsets, uint64_t *added, glv_error *err) {
-  change_counts *counts = &c->found->counts;
-  const uint64_t watermark = table_version(c->from);
-  const uint64_t first_unused = table_next_row_id(c->from);
+enum row_class row_span_classify(const table_snapshot *from, const row_span *span, bool lineage,
+                                 row_span *ret_rest) {
+  const uint64_t first_unused = table_next_row_id(from);
+  *ret_rest = *span;
+  ret_rest->count = 0;
   const bool is_known = span->id < first_unused;
-  const bool lineage = c->trusted && has_versions;
-  const bool is_fresh = !is_known || (lineage && span->created > watermark);
-  if (!is_fresh && lineage && span->updated <= watermark) {
-    return GLV_OK; /* moved unchanged */
+  if (is_known && span->count > first_unused - span->id) {
+    const uint64_t known = first_unused - span->id;
+    *ret_rest = (row_span){span->offset + known, span->count - known, span->id + known,
+                           span->created, span->updated};
   }
-  *(is_fresh ? &counts->rows_fresh : &counts->rows_touched) += span->count;
-  bitmap_add_range(offsets, span->offset, span->offset + span->count);
-  *added += span->count;
-  return is_known ? id_runs_add(&c->found->evicted, span->id, span->count, err) : GLV_OK;
+  if (!is_known) {
+    return ROW_FRESH;
+  }
+  if (lineage && span->created > table_version(from)) {
+    return ROW_FRESH_AGAIN;
+  }
+  return lineage && span->updated <= table_version(from) ? ROW_MOVED : ROW_TOUCHED;
 }
 
 /* A span is cut where its ids pass the first one that was unused at the watermark. */
-static glv_status classify_span(comparison *c, row_span span, bool has_versions, bitmap *offsets,
-                                uint64_t *added, glv_error *err) {
-  const uint64_t first_unused = table_next_row_id(c->from);
-  if (span.id < first_unused && span.count > first_unused - span.id) {
-    row_span old = span;
-    old.count = first_unused - span.id;
-    TRY(classify_part(c, &old, has_versions, offsets, added, err));
-    span.offset += old.count;
-    span.id += old.count;
-    span.count -= old.count;
+static glv_status add_span(comparison *c, row_span span, bool has_versions, bitmap *offsets,
+                           uint64_t *added, glv_error *err) {
+  change_counts *counts = &c->found->counts;
+  while (span.count > 0) {
+    row_span rest;
+    const enum row_class class =
+        row_span_classify(c->from, &span, c->trusted && has_versions, &rest);
+    const uint64_t count = span.count - rest.count;
+    if (class != ROW_MOVED) {
+      *(class == ROW_TOUCHED ? &counts->rows_touched : &counts->rows_fresh) += count;
+      bitmap_add_range(offsets, span.offset, span.offset + count);
+      *added += count;
+    }
+    if (class == ROW_TOUCHED || class == ROW_FRESH_AGAIN) {
+      TRY(id_runs_add(&c->found->evicted, span.id, count, err));
+    }
+    span = rest;
   }
-  return classify_part(c, &span, has_versions, offsets, added, err);
+  return GLV_OK;
 }
 
 static glv_status compare_new(comparison *c, const fragment *now, glv_error *err) {
@@ -229,7 +240,7 @@ static glv_status compare_new(comparison *c, const fragment *now, glv_error *err
   while (row_spans_next(&spans, &span)) {
     live += span.count;
     TRY(id_runs_add(&c->seen, span.id, span.count, err));
-    TRY(classify_span(c, span, has_versions, offsets, &added, err));
+    TRY(add_span(c, span, has_versions, offsets, &added, err));
   }
   if (added == 0) {
     return GLV_OK;

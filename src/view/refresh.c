@@ -23,7 +23,7 @@
 /* Longest pause between attempts. */
 enum { MAX_PAUSE_MS = 50 };
 
-static void attempt_dispose(struct attempt *a) {
+void attempt_dispose(struct attempt *a) {
   source_changes_dispose(&a->changes);
   view_plan_free(a->plan);
   table_unref(a->source);
@@ -167,12 +167,17 @@ static glv_status make_plan(struct attempt *a, glv_error *err) {
 
 /* ---- attempts ---- */
 
+glv_status attempt_open(struct attempt *a, const char *path, const char *name,
+                        const char *incarnation, glv_error *err) {
+  TRY(open_view(a, path, name, incarnation, err));
+  TRY(open_source(a, err));
+  return make_plan(a, err);
+}
+
 /* Everything up to the mode; writes nothing. */
 static glv_status attempt_prepare(struct attempt *a, const char *path, const char *name,
                                   const char *incarnation, glv_error *err) {
-  TRY(open_view(a, path, name, incarnation, err));
-  TRY(open_source(a, err));
-  TRY(make_plan(a, err));
+  TRY(attempt_open(a, path, name, incarnation, err));
   const bool fills_only = a->options->policy == REFRESH_UPSTREAM;
   TRY(view_intact(a->view, &a->mark, fills_only, &a->intact, err));
   return attempt_decide(a, err);

@@ -1,7 +1,7 @@
 /**
  * @file refresh_private.h
  * The state of one attempt of a refresh, shared by refresh.c (opening), decide.c (the mode) and
- * publish.c (writing).
+ * publish.c (writing); status.c and verify.c open views in the same way.
  */
 #ifndef GLAIVE_VIEW_REFRESH_PRIVATE_H
 #define GLAIVE_VIEW_REFRESH_PRIVATE_H
@@ -32,6 +32,14 @@ struct attempt {
   refresh_result result;
 };
 
+/**
+ * Open the view and its source, and plan the one against the other; nothing is decided. The members
+ * above memory are set, memory is initialised. attempt_dispose also after a failure: what was
+ * opened before it is there. Errors: those of view_refresh.
+ */
+glv_status attempt_open(struct attempt *a, const char *path, const char *name,
+                        const char *incarnation, glv_error *err);
+void attempt_dispose(struct attempt *a);
 /** Fill mode and reason of result; the view, the plan and intact are there. */
 glv_status attempt_decide(struct attempt *a, glv_error *err);
 /** Write the rows and the stamp, or the stamp alone, as result.mode says; fills the counts and

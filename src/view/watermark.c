@@ -21,6 +21,7 @@ watermark watermark_read(const table_snapshot *view) {
   w.has_source_version = read_number(view, VIEW_KEY_SOURCE_VERSION, &w.source_version);
   w.has_timestamp = read_number(view, VIEW_KEY_SOURCE_TIMESTAMP, &w.source_timestamp_ns);
   w.has_view_version = read_number(view, VIEW_KEY_VIEW_VERSION, &w.view_version);
+  w.has_refreshed_at = read_number(view, VIEW_KEY_REFRESHED_AT, &w.refreshed_at_ms);
   w.incarnation = table_metadata_get(view, STR(VIEW_KEY_INCARNATION), NULL);
   return w;
 }

@@ -18,7 +18,9 @@ typedef struct watermark {
   uint64_t source_timestamp_ns;
   bool has_view_version;
   uint64_t view_version;
-  str incarnation; /* size 0 = none; borrowed from the snapshot */
+  bool has_refreshed_at;
+  uint64_t refreshed_at_ms; /* since 1970 */
+  str incarnation;          /* size 0 = none; borrowed from the snapshot */
 } watermark;
 
 watermark watermark_read(const table_snapshot *view);

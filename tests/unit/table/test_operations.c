@@ -179,13 +179,13 @@ static void test_update(void **state) {
   const version_run created[] = {{1, 2}, {1, 1}};
   const row_origin origin = {ids, 2, created, 2, NULL, 0};
   const uint32_t set[] = {1};
-  const operation op = {.kind = OPERATION_UPDATE,
-                        .rows = rows,
-                        .origin = &origin,
-                        .updated = updated,
-                        .updated_count = 2,
-                        .fields_set = set,
-                        .fields_set_count = 1};
+  operation op = {.kind = OPERATION_UPDATE,
+                  .rows = rows,
+                  .origin = &origin,
+                  .updated = updated,
+                  .updated_count = 2,
+                  .fields_set = set,
+                  .fields_set_count = 1};
   commit(&stale, &op);
   staged_free(rows);
   assert_int_equal(table_version(stale), 5);
@@ -201,6 +201,7 @@ static void test_update(void **state) {
   close_two(&t, s);
   s = open_two(&t, false);
   rows = stage(s, 100, 2);
+  op.rows = rows;
   EXPECT(GLV_E_INVALID_INPUT, "identity", table_commit(s, &op, NULL, NULL, NULL, err));
   staged_discard(rows);
   close_two(&t, s);
