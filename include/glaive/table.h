@@ -550,6 +550,25 @@ GLV_API GLV_CHECKED glv_status glv_table_compact(glv_table *table,
 GLV_API GLV_CHECKED glv_status glv_table_restore(glv_table *table, const glv_call_options *options,
                                                  glv_error *err);
 
+/** glv_table_migrate: every row gets a stable row id, which sources of views need. */
+#define GLV_MIGRATE_STABLE_ROW_IDS 1u
+
+/**
+ * Give a table a feature that it was made without. One that it has is fine: no version is made
+ * then.
+ *
+ * Stable row ids: versions from before stay readable but cannot be restored any more. Rows from
+ * before count as made in version 1.
+ *
+ * @param table   the table, at its latest version.
+ * @param options flags GLV_MIGRATE_*, one at least; cancel.
+ * @param err     NULL, or filled on failure. Errors: GLV_E_UNSUPPORTED when the table has indexes,
+ * which must be dropped first, or is a view; GLV_E_CONFLICT, GLV_E_UNKNOWN_OUTCOME, GLV_E_IO.
+ * Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_migrate(glv_table *table, const glv_call_options *options,
+                                                 glv_error *err);
+
 /** glv_table_cleanup: only tell what would be removed. */
 #define GLV_CLEANUP_DRY_RUN 1u
 /** glv_table_cleanup: fail with GLV_E_BAD_STATE when a version of that age is tagged; without it

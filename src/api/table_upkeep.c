@@ -53,6 +53,17 @@ glv_status glv_table_restore(glv_table *table, const glv_call_options *options, 
   return table->ops->table_restore(table, &known, err);
 }
 
+glv_status glv_table_migrate(glv_table *table, const glv_call_options *options, glv_error *err) {
+  TRY(check_table(table, err));
+  glv_call_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, GLV_MIGRATE_STABLE_ROW_IDS, err));
+  if (known.flags == 0) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "options say nothing to migrate to");
+  }
+  return table->ops->table_migrate(table, &known, err);
+}
+
 glv_status glv_table_cleanup(glv_table *table, int64_t older_than_ms,
                              const glv_call_options *options, glv_cleanup_result *ret,
                              glv_error *err) {

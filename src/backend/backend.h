@@ -163,6 +163,7 @@ struct backend_ops {
   glv_status (*table_compact)(glv_table *table, const glv_compact_options *options,
                               glv_compact_result *ret, glv_error *err);
   glv_status (*table_restore)(glv_table *table, const glv_call_options *options, glv_error *err);
+  glv_status (*table_migrate)(glv_table *table, const glv_call_options *options, glv_error *err);
   /* older_than_ms >= 0. */
   glv_status (*table_cleanup)(glv_table *table, int64_t older_than_ms,
                               const glv_call_options *options, glv_cleanup_result *ret,

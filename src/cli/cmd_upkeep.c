@@ -154,6 +154,44 @@ static int restore(cli *c) {
   return code;
 }
 
+/* ---- migration ---- */
+
+static int report_migration(cli *c, glv_id id, uint64_t before, uint64_t version) {
+  if (!c->json) {
+    version == before
+        ? printf("%s has stable row ids already\n", cli_name_text(c, id))
+        : printf("%s has stable row ids, version %" PRIu64 "\n", cli_name_text(c, id), version);
+    return EXIT_DONE;
+  }
+  json *o = js_new_object();
+  if ((js_put(o, "table", js_new_string(str_of(cli_name_text(c, id))), &c->error) |
+       js_put(o, "migrated", js_new_bool(version != before), &c->error) |
+       js_put(o, "version", js_new_int((int64_t)version), &c->error)) != GLV_OK) {
+    js_free(o);
+    return cli_failed(c);
+  }
+  return cli_print_json(c, o);
+}
+
+static int migrate(cli *c) {
+  glv_id id;
+  glv_call_options options = GLV_OPTIONS(glv_call_options);
+  options.flags = GLV_MIGRATE_STABLE_ROW_IDS;
+  if (!cli_flag(c, "stable-row-ids")) {
+    return cli_usage(c, "say what to migrate to: --stable-row-ids");
+  }
+  glv_table *table = cli_open_table(c, c->arguments[0], &id);
+  if (table == NULL) {
+    return cli_failed(c);
+  }
+  const uint64_t before = glv_table_version(table);
+  const int code = glv_table_migrate(table, &options, &c->error) == GLV_OK
+                       ? report_migration(c, id, before, glv_table_version(table))
+                       : cli_failed(c);
+  glv_table_free(table);
+  return code;
+}
+
 /* ---- cleanup ---- */
 
 /* `7d`, `12h`, `30m`, `45s`, or `0`, in milliseconds. @return false after a usage error. */
@@ -226,6 +264,9 @@ static int cleanup(cli *c) {
 static const option_spec compact_options[] = {
     {"target-rows", 0, OPTION_VALUE, "N", "join fragments with fewer rows (1048576)"},
 };
+static const option_spec migrate_options[] = {
+    {"stable-row-ids", 0, OPTION_FLAG, NULL, "every row gets an id that it keeps; views need them"},
+};
 static const option_spec cleanup_options[] = {
     {"older-than", 0, OPTION_VALUE, "AGE", "versions younger than this stay: 12h, 30d, 0 (7d)"},
     {"dry-run", 0, OPTION_FLAG, NULL, "only tell what would be removed"},
@@ -243,6 +284,8 @@ const command upkeep_commands[] = {
      restore},
     {"table", "compact", "NAME", 1, 1,
      "Join small fragments, and let deleted rows leave the files.", compact_options, 1, compact},
+    {"table", "migrate", "NAME", 1, 1, "Give a table a feature that it was made without.",
+     migrate_options, 1, migrate},
     {"table", "cleanup", "NAME", 1, 1,
      "Remove old versions that no tag, view, branch or reader needs.", cleanup_options, 3, cleanup},
     {0},

@@ -29,6 +29,7 @@ const backend_ops local_ops = {
     .table_tag_drop = local_table_tag_drop,
     .table_compact = local_table_compact,
     .table_restore = local_table_restore,
+    .table_migrate = local_table_migrate,
     .table_cleanup = local_table_cleanup,
     .table_add_columns = local_table_add_columns,
     .table_add_null_columns = local_table_add_null_columns,

@@ -168,6 +168,7 @@ glv_status local_table_tag_drop(glv_table *table, const char *tag, glv_error *er
 glv_status local_table_compact(glv_table *table, const glv_compact_options *options,
                                glv_compact_result *ret, glv_error *err);
 glv_status local_table_restore(glv_table *table, const glv_call_options *options, glv_error *err);
+glv_status local_table_migrate(glv_table *table, const glv_call_options *options, glv_error *err);
 glv_status local_table_cleanup(glv_table *table, int64_t older_than_ms,
                                const glv_call_options *options, glv_cleanup_result *ret,
                                glv_error *err);

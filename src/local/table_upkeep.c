@@ -1,9 +1,11 @@
-/* Upkeep of tables: opening by tag and branch, tags, compaction, restore, cleanup. */
+/* Upkeep of tables: opening by tag and branch, tags, compaction, restore, migration,
+ * cleanup. */
 #include "arrow/builder.h"
 #include "arrow/cdata.h"
 #include "local/local_private.h"
 #include "table/cleanup.h"
 #include "table/compact.h"
+#include "table/migrate.h"
 #include "table/restore.h"
 #include "table/tags.h"
 #include "view/maintain.h"
@@ -221,6 +223,18 @@ glv_status local_table_restore(glv_table *table, const glv_call_options *options
   table_snapshot *made = NULL;
   TRY(table_restore(latest, table_version(snapshot), options->cancel, &made, err));
   local_table_move(t, made, false);
+  return GLV_OK;
+}
+
+/* ---- migration ---- */
+
+glv_status local_table_migrate(glv_table *table, const glv_call_options *options, glv_error *err) {
+  local_table *t = table_of(table);
+  CLEANUP(table_cleanup) table_snapshot *latest = NULL;
+  table_snapshot *made = NULL;
+  TRY(local_latest_for_write(t, "migrate", 0, &latest, err));
+  TRY(table_migrate_row_ids(latest, options->cancel, &made, err));
+  local_table_advance(t, made);
   return GLV_OK;
 }
 

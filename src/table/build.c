@@ -91,7 +91,9 @@ static glv_status build_schema(struct build *b, glv_error *err) {
     TRY(manifest_set_metadata(&b->memory, &b->m, op->schema->metadata, err));
     break;
   case OPERATION_MERGE:
-    TRY(lance_schema_to_messages(&b->memory, op->schema, &b->m.fields, &b->m.n_fields, err));
+    if (!op->enables_row_ids) {
+      TRY(lance_schema_to_messages(&b->memory, op->schema, &b->m.fields, &b->m.n_fields, err));
+    }
     break;
   case OPERATION_PROJECT:
     TRY(lance_schema_to_messages(&b->memory, op->schema, &b->m.fields, &b->m.n_fields, err));
@@ -368,6 +370,10 @@ static glv_status build_fragments(struct build *b, glv_error *err) {
     b->m.fragments[i] = binary_of_str(b->entries[i].raw);
   }
   b->m.n_fragments = b->count;
+  if (b->plan->op->enables_row_ids) { /* from here on: no row was touched */
+    b->has_stable_row_ids = true;
+    b->m.next_row_id = b->plan->next_row_id;
+  }
   return GLV_OK;
 }
 

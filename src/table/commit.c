@@ -241,6 +241,20 @@ static bool changes_metadata(const operation *op) {
          op->metadata_field_count > 0;
 }
 
+/* Ids that are given to the rows of one version must not meet other rows, and indexes would take
+ * them for addresses. */
+static glv_status check_row_ids(const table_snapshot *base, bool strict, glv_error *err) {
+  if (!strict || table_has_stable_row_ids(base)) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "row ids are enabled once, and strictly only");
+  }
+  return base->index_count == 0
+             ? GLV_OK
+             : FAIL(err, GLV_E_UNSUPPORTED,
+                    "table '%s' has indexes, such as '%s', which name rows by their addresses; "
+                    "drop the indexes, migrate, then build them again",
+                    base->home->name, base->index_messages[0]->name);
+}
+
 static glv_status check_operation(const table_snapshot *base, const operation *op, bool strict,
                                   glv_error *err) {
   TRY(table_check_writable(base, err));
@@ -249,6 +263,9 @@ static glv_status check_operation(const table_snapshot *base, const operation *o
   }
   if (op->kind == OPERATION_UPDATE_CONFIG && !changes_metadata(op)) {
     return FAIL(err, GLV_E_INVALID_INPUT, "a change of metadata needs keys");
+  }
+  if (op->kind == OPERATION_MERGE && op->enables_row_ids) {
+    return check_row_ids(base, strict, err);
   }
   if (op->kind == OPERATION_REWRITE && op->group_count == 0) {
     return FAIL(err, GLV_E_INVALID_INPUT, "a compaction needs groups of fragments");

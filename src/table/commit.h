@@ -84,7 +84,8 @@ typedef struct rewrite_group {
  * OPERATION_DELETE            removed, updated, predicate
  * OPERATION_OVERWRITE         rows, schema
  * OPERATION_REWRITE           rows, origin (all rows; with updated), groups, first_id
- * OPERATION_MERGE             schema, preserves_nullability, rows with targets: column files
+ * OPERATION_MERGE             schema, preserves_nullability, rows with targets: column files; or
+ *                             enables_row_ids alone, strictly
  * OPERATION_RESTORE           restored_version
  * OPERATION_RESERVE_FRAGMENTS reserved
  * OPERATION_UPDATE            rows, origin, removed, updated, filter_*, fields_set, changes; with
@@ -99,6 +100,7 @@ typedef struct operation {
   const lance_schema *schema; /* Overwrite: with its metadata. Merge, Project: the fields; the
                                  metadata of the table and of fields that stay is kept */
   bool preserves_nullability; /* no column stops accepting nulls */
+  bool enables_row_ids;       /* every row of a table without stable row ids gets one */
   const uint64_t *targets;    /* one fragment id for each file of rows */
   const uint64_t *removed;    /* ids of fragments that go whole */
   size_t removed_count;

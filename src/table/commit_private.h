@@ -57,6 +57,7 @@ typedef struct commit_plan {
   void *transaction_file; /* written, not synced yet; NULL = none */
   void *transaction_dir;
   sync_group syncs;
+  uint64_t next_row_id; /* enables_row_ids: the first id that is not given */
   /* creation only */
   bool stable_row_ids;
   const char *data_version;
@@ -88,6 +89,8 @@ glv_status plan_new_fragments(commit_plan *p, glv_error *err);
 glv_status plan_groups(commit_plan *p, glv_error *err);
 /** Merge: fills updated with the fragments that get column files. */
 glv_status plan_column_files(commit_plan *p, glv_error *err);
+/** Merge that enables row ids: fills updated with all fragments, and next_row_id. */
+glv_status plan_row_ids(commit_plan *p, glv_error *err);
 /** Fills updated and removed_ids; writes deletion files. */
 glv_status plan_deletions(commit_plan *p, glv_error *err);
 /** Writes deletion files anew where somebody else deleted rows of the same fragment. */

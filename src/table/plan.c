@@ -51,7 +51,7 @@ static glv_status open_restored(commit_plan *p, glv_error *err) {
 static glv_status fill(commit_plan *p, glv_error *err) {
   switch (p->op->kind) {
   case OPERATION_MERGE:
-    TRY(plan_column_files(p, err));
+    TRY(p->op->enables_row_ids ? plan_row_ids(p, err) : plan_column_files(p, err));
     break;
   case OPERATION_RESTORE:
     TRY(open_restored(p, err));

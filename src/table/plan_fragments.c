@@ -237,3 +237,45 @@ glv_status plan_column_files(commit_plan *p, glv_error *err) {
   }
   return GLV_OK;
 }
+
+/* ---- stable row ids for a table without ---- */
+
+/* Fragment f with the row ids first .. first + physical_rows - 1. */
+static glv_status add_row_ids(commit_plan *p, const fragment *f, uint64_t first, str *ret,
+                              glv_error *err) {
+  ProtobufCMessage *message;
+  TRY(pb_unpack(&p->memory, f->raw, &lance__table__data_fragment__descriptor, "fragment", &message,
+                err));
+  Lance__Table__DataFragment *m = (Lance__Table__DataFragment *)message;
+  CLEANUP(buf_dispose) buf bytes;
+  buf_init(&bytes, p->env, LIMIT_MANIFEST_BYTES);
+  TRY(row_ids_encode_range(first, f->physical_rows, &bytes, err));
+  m->row_ids_case = LANCE__TABLE__DATA_FRAGMENT__ROW_IDS_INLINE_ROW_IDS;
+  TRY(keep_bytes(&p->memory, &bytes, &m->inline_row_ids, err));
+  return pb_pack_arena(&p->memory, message, ret, err);
+}
+
+/* Deleted rows get ids too, so that every row has the one of its place. Ids begin where a version
+ * from before a restore may have left off. */
+glv_status plan_row_ids(commit_plan *p, glv_error *err) {
+  const size_t count = p->base->fragment_count;
+  p->updated = ARENA_ARRAY(&p->memory, planned_update, count);
+  if (p->updated == NULL) {
+    return error_nomem(err, count * sizeof *p->updated);
+  }
+  p->next_row_id = p->base->manifest->next_row_id;
+  for (size_t i = 0; i < count; i++) {
+    const fragment *f = &p->base->fragments[i];
+    planned_update *u = &p->updated[p->updated_count];
+    *u = (planned_update){.id = f->id, .has_deletions = f->has_deletions};
+    TRY(add_row_ids(p, f, p->next_row_id, &u->raw, err));
+    if (!u64_add(p->next_row_id, f->physical_rows, &p->next_row_id)) {
+      return FAIL(err, GLV_E_LIMIT, "table '%s' has no row ids left", p->home->name);
+    }
+    p->updated_count++;
+  }
+  if (count > 1) {
+    qsort(p->updated, count, sizeof *p->updated, compare_u64);
+  }
+  return GLV_OK;
+}

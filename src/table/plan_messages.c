@@ -178,8 +178,13 @@ static glv_status make_merge(commit_plan *p, glv_error *err) {
     const planned_update *u = plan_find_update(p, f->id);
     m.fragments[i] = binary_of_str(u != NULL ? u->raw : f->raw);
   }
-  TRY(lance_schema_to_messages(&p->memory, p->op->schema, &m.schema, &m.n_schema, err));
-  m.preserves_nullability = p->op->preserves_nullability;
+  if (p->op->enables_row_ids) {
+    m.schema = p->base->manifest->fields;
+    m.n_schema = p->base->manifest->n_fields;
+  } else {
+    TRY(lance_schema_to_messages(&p->memory, p->op->schema, &m.schema, &m.n_schema, err));
+  }
+  m.preserves_nullability = p->op->preserves_nullability || p->op->enables_row_ids;
   START(t, MERGE);
   t.merge = &m;
   return pack(p, &t, err);

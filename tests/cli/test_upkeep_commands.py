@@ -79,3 +79,12 @@ def test_compact_and_restore(grown):
     assert grown("table", "count", "ops.people").out == "4\n"
     assert grown("table", "restore", "ops.people", "99").code == 3
     assert grown("table", "restore", "ops.people", "first").code == 2
+
+
+def test_migrate(grown, tmp_path):
+    assert grown("table", "migrate", "ops.people", "--stable-row-ids").out == "ops.people has stable row ids already\n"
+    assert grown("table", "import", "plain", str(tmp_path / "people.csv"), "--no-stable-row-ids").code == 0
+    assert grown("table", "migrate", "plain").code == 2
+    assert grown("table", "migrate", "plain", "--stable-row-ids").out == "plain has stable row ids, version 2\n"
+    assert json.loads(grown("table", "migrate", "plain", "--stable-row-ids", "--json").out) == {
+        "table": "plain", "migrated": False, "version": 2}

@@ -442,3 +442,80 @@ def test_restore_both_ways(glaive, lancedb40, db, stable):
     assert glaive.run("table", "count", "t") == b"3\n"
     glaive.run("table", "restore", "t", head)
     assert sorted(glaive.read("t")["id"].to_pylist()) == [1, 3, 4] and glaive.read("t").column_names == ["id", "y"]
+
+
+# ---- stable row ids for tables without ----
+
+def test_migration_to_stable_row_ids(glaive, lancedb40, db):
+    path = str(db / "t.lance")
+    dataset = lance.write_dataset(pa.table({"id": range(10), "x": range(10)}), path)
+    dataset = lance.write_dataset(pa.table({"id": range(10, 20), "x": range(10)}), path, mode="append")
+    dataset.delete("id in (3, 15)")
+    dataset.update({"x": "100"}, where="id = 4")
+    before = lance.dataset(path).to_table()
+    with pytest.raises(GlaiveError, match="stable row ids"):
+        glaive.run("view", "create", "v", "--as", "SELECT id, x FROM t WHERE x >= 0")
+    report = glaive.json("table", "migrate", "t", "--stable-row-ids")
+    assert report["migrated"] and report["version"] == 5
+    assert not glaive.json("table", "migrate", "t", "--stable-row-ids")["migrated"]
+    dataset = lance.dataset(path)
+    dataset.validate()
+    assert dataset.has_stable_row_ids and dataset.to_table() == before
+    ids = dataset.to_table(columns=["id"], with_row_id=True)
+    assert sorted(ids["_rowid"].to_pylist()) == [i for i in range(21) if i not in (3, 4, 15)]
+    versions = dataset.to_table(columns=["_row_created_at_version", "_row_last_updated_at_version"])
+    assert set(versions["_row_created_at_version"].to_pylist()) == {1}
+    glaive.run("view", "create", "v", "--as", "SELECT id, x FROM t WHERE x >= 0")
+    table = lancedb40.open_table("t")
+    table.add(pa.table({"id": [50], "x": [5]}))
+    table.update(where="id = 1", values={"x": 77})
+    table.delete("id = 2")
+    assert glaive.refresh("v")["mode"] == "incremental"
+    expected = lance.dataset(path).to_table(columns=["id", "x"]).sort_by("id")
+    assert glaive.read("v").select(["id", "x"]).sort_by("id") == expected
+    keep = {r["id"]: r["_rowid"] for r in lance.dataset(path).to_table(columns=["id"], with_row_id=True).to_pylist()}
+    assert keep[1] == 1 and keep[50] == 21
+    lance.dataset(path).optimize.compact_files()
+    dataset = lance.dataset(path)
+    assert {r["id"]: r["_rowid"] for r in dataset.to_table(columns=["id"], with_row_id=True).to_pylist()} == keep
+    dataset.create_scalar_index("id", "BTREE")
+    assert dataset.to_table(filter="id = 50").num_rows == 1
+    assert glaive.refresh("v")["mode"] in ("no_op", "incremental")
+    with pytest.raises(GlaiveError, match="no stable row ids"):
+        glaive.run("table", "restore", "t", 1)
+
+
+def test_migration_of_an_empty_table_and_of_an_indexed_one(glaive, db):
+    path = str(db / "t.lance")
+    dataset = lance.write_dataset(pa.table({"id": pa.array([], pa.int64())}), path)
+    glaive.run("table", "migrate", "t", "--stable-row-ids")
+    dataset = lance.write_dataset(pa.table({"id": [1, 2]}), path, mode="append")
+    dataset.validate()
+    assert dataset.to_table(with_row_id=True)["_rowid"].to_pylist() == [0, 1]
+    dataset = two_versions(db, "indexed")
+    dataset.create_scalar_index("a", "BTREE", name="by_a")
+    with pytest.raises(GlaiveError, match="has indexes, such as 'by_a'"):
+        glaive.run("table", "migrate", "indexed", "--stable-row-ids")
+    dataset = lance.dataset(dataset.uri)
+    dataset.drop_index("by_a")
+    glaive.run("table", "migrate", "indexed", "--stable-row-ids")
+    dataset = lance.dataset(dataset.uri)
+    dataset.create_scalar_index("a", "BTREE")
+    assert dataset.to_table(filter="a = 4").num_rows == 1
+
+
+def test_migration_meets_handles_opened_before(glaive, lancedb40, db):
+    """A writer of the old version is told to try again; none slips in without row ids."""
+    dataset = two_versions(db)
+    table = lancedb40.open_table("t")
+    glaive.run("table", "migrate", "t", "--stable-row-ids")
+    for write in (lambda: table.delete("a = 1"), lambda: lance.write_dataset(pa.table({"a": [9]}), dataset, mode="append")):
+        try:
+            write()
+        except (OSError, RuntimeError, ValueError):
+            pass
+        latest = lance.dataset(dataset.uri)
+        latest.validate()
+        assert latest.has_stable_row_ids
+        ids = latest.to_table(with_row_id=True)["_rowid"].to_pylist()
+        assert len(set(ids)) == len(ids)
