@@ -206,13 +206,31 @@ static bool is_near(const array *b, bool less) {
   return !isnan(v) && !twin;
 }
 
+/* A loop over rows of a width, the next of which are fetched while it runs. */
+static void run_loop(compare_loop loop, const operand *l, const operand *r, size_t rows,
+                     uint64_t *out) {
+  enum { STEP = 8 * BLOCK_ROWS };
+  const size_t width = type_width(l->a.type);
+  const size_t right_width = r->is_scalar ? 0 : width;
+  const char *lv = l->a.values;
+  const char *rv = r->a.values;
+  for (size_t first = 0; first < rows; first += STEP) {
+    const size_t count = size_min(STEP, rows - first);
+    const size_t next = first + count;
+    const size_t more = size_min(STEP, rows - next);
+    cpu_fetch(lv + width * next, width * more);
+    cpu_fetch(rv + right_width * next, right_width * more);
+    loop(lv + width * first, rv + right_width * first, count, out + first / BLOCK_ROWS);
+  }
+}
+
 static void run_less(const struct loops *k, bool less, const operand *l, const operand *r,
                      size_t rows, uint64_t *out) {
   const size_t one = r->is_scalar ? 1 : 0;
   const compare_loop *near = less ? k->near_less : k->near_greater;
   const compare_loop *exact = less ? k->less : k->greater;
   const bool is_float = near[one] != NULL && (one == 0 || is_near(&r->a, less));
-  (is_float ? near : exact)[one](l->a.values, r->a.values, rows, out);
+  run_loop((is_float ? near : exact)[one], l, r, rows, out);
 }
 
 static void complement(uint64_t *words, size_t rows) {
@@ -235,13 +253,10 @@ static void run_loops(const struct loops *k, enum compare_op op, const operand *
     r = other;
     op = exchanged(op);
   }
-  const size_t one = r->is_scalar ? 1 : 0;
-  const void *lv = l->a.values;
-  const void *rv = r->a.values;
   switch (op) {
   case COMPARE_EQ:
   case COMPARE_NE:
-    k->equal[one](lv, rv, rows, out);
+    run_loop(k->equal[r->is_scalar ? 1 : 0], l, r, rows, out);
     break;
   case COMPARE_LT:
   case COMPARE_GE:

@@ -181,17 +181,13 @@ static glv_status eval_chain(const eval *v, const node *n, operand *ret, glv_err
   }
   CLEANUP(operand_dispose) operand left = {0};
   TRY(eval_is_kept(v, first) ? eval_node(v, first, &left, err) : eval_first(v, first, &left, err));
-  for (size_t i = 0; i < count;) {
+  for (size_t i = 0, done = 1; i < count; i += done) {
     operand next = {0};
-    size_t fused = 0;
-    while (i + fused < count && fused_takes(steps[i + fused])) {
-      fused++;
-    }
-    TRY(fused > 0 ? eval_fused(v, steps + i, fused, &left, &next, err)
-                  : eval_step(v, steps[i], &left, &next, err));
+    done = 1;
+    TRY(fused_takes(steps[i]) ? eval_fused(v, steps + i, count - i, &left, &next, &done, err)
+                              : eval_step(v, steps[i], &left, &next, err));
     operand_dispose(&left);
     left = next;
-    i += fused > 0 ? fused : 1;
   }
   *ret = operand_move(&left);
   return GLV_OK;

@@ -63,10 +63,10 @@ glv_status eval_coalesce(const eval *v, const node *n, operand *ret, glv_error *
 /** Whether a node can be computed together with those below and above it: arithmetic on numbers or
  * a cast that cannot fail. */
 bool fused_takes(const node *n);
-/** `count` >= 1 nodes of a chain, from the lowest, that fused_takes; left: the value below them,
- * which becomes empty. */
+/** The value of nodes of a chain, from the lowest, of which at least the first is one that
+ * fused_takes; left: the value below them, which becomes empty. *ret_count: how many of them. */
 glv_status eval_fused(const eval *v, const node *const *steps, size_t count, operand *left,
-                      operand *ret, glv_error *err);
+                      operand *ret, size_t *ret_count, glv_error *err);
 /* arithmetic.c */
 /** Division or remainder of integers. */
 glv_status eval_division(const eval *v, const node *n, const operand *left, const operand *right,

@@ -48,7 +48,7 @@ enum { SHORT = 16 };
 
 /* @return the size of all slices of a, which are written to `to`, of size SHORT more than the
  * texts. Short ones are copied with whatever lies behind them. first <= stop */
-__attribute__((noinline)) static size_t slice_rows(const array *a, size_t first, size_t stop, int32_t *offsets, char *to) {
+static size_t slice_rows(const array *a, size_t first, size_t stop, int32_t *offsets, char *to) {
   const int32_t *from = ARRAY_VALUES(a, int32_t);
   const char *bytes = (const char *)a->data;
   const bool all_valid = a->validity == NULL;

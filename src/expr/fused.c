@@ -5,8 +5,10 @@
  *
  * A tree becomes a list of steps. The operands at its leaves are evaluated first, from the left;
  * results of steps in between lie in registers of one block, numbered by how far to the right they
- * stand. While one block is computed the memory that the next one reads is fetched. Sums,
- * differences and products wrap; they are computed for null rows too, whose values nobody reads.
+ * stand. A cast above the tree that may fail is a last step of it; when some value does not fit,
+ * the tree is computed once more without it, and the cast says which. While one block is computed
+ * the memory that the next one reads is fetched. Sums, differences and products wrap; they are
+ * computed for null rows too, whose values nobody reads.
  */
 #include "base/cpu.h"
 #include "expr/eval_private.h"
@@ -157,11 +159,19 @@ static glv_status add_tree(program *p, const node *n, size_t number, span *ret, 
 
 static uint8_t *span_at(const span *s, size_t row) { return s->at + s->stride * row; }
 
-static void run_step(const step *s, size_t first, size_t count) {
+static bool is_narrowing(const node *n) {
+  return n->kind == NODE_CAST && number_narrows(n->child[0]->type->kind, n->type->kind);
+}
+
+/* False: a value does not fit. */
+static bool run_step(const step *s, size_t first, size_t count) {
   const type_kind kind = s->n->type->kind;
   const size_t rows = s->to.is_one ? 1 : count;
   const uint8_t *left = span_at(&s->left, first);
   uint8_t *to = span_at(&s->to, first);
+  if (is_narrowing(s->n)) {
+    return number_narrow(kind, (const double *)(const void *)left, rows, to);
+  }
   if (s->n->kind == NODE_CAST) {
     number_widen(s->n->child[0]->type->kind, kind, left, rows, to);
   } else if (s->by.divisor != 0) {
@@ -173,6 +183,7 @@ static void run_step(const step *s, size_t first, size_t count) {
     number_arithmetic(kind, (enum arithmetic_op)s->n->op, shape, left, span_at(&s->right, first),
                       rows, to);
   }
+  return true;
 }
 
 static void settle(span *s, uint8_t *registers) {
@@ -188,7 +199,8 @@ static void fetch(const span *s, size_t first, size_t rows) {
   }
 }
 
-static void run_blocks(program *p, span result, size_t rows) {
+/* False: a value does not fit. */
+static bool run_blocks(program *p, span result, size_t rows) {
   uint8_t registers[REGISTERS * REGISTER_BYTES] __attribute__((aligned(64)));
   p->last->to = result;
   for (step *s = p->first; s != NULL; s = s->next) {
@@ -200,9 +212,12 @@ static void run_blocks(program *p, span result, size_t rows) {
     for (const step *s = p->first; s != NULL; s = s->next) {
       fetch(&s->left, first + BLOCK, rows);
       fetch(&s->right, first + BLOCK, rows);
-      run_step(s, first, size_min(BLOCK, rows - first));
+      if (!run_step(s, first, size_min(BLOCK, rows - first))) {
+        return false;
+      }
     }
   }
+  return true;
 }
 
 /* Valid where all leaves are. */
@@ -216,7 +231,8 @@ static glv_status intersect_leaves(const program *p, size_t rows, array *a, glv_
   return GLV_OK;
 }
 
-static glv_status run(program *p, operand *ret, glv_error *err) {
+/* *ret_fits = false: a value does not fit, and there is no result. */
+static glv_status run(program *p, operand *ret, bool *ret_fits, glv_error *err) {
   const step *last = p->last;
   CLEANUP(operand_dispose) operand o = {.is_scalar = last->to.is_one};
   for (const leaf *l = p->leaves; l != NULL; l = l->next) {
@@ -229,8 +245,8 @@ static glv_status run(program *p, operand *ret, glv_error *err) {
   void *values = NULL;
   TRY(array_new_fixed(p->v->env, last->n->type, rows, &o.a, &values, err));
   TRY(intersect_leaves(p, rows, &o.a, err));
-  run_blocks(p, (span){values, type_width(last->n->type), o.is_scalar, 0}, rows);
-  *ret = operand_move(&o);
+  *ret_fits = run_blocks(p, (span){values, type_width(last->n->type), o.is_scalar, 0}, rows);
+  *ret = *ret_fits ? operand_move(&o) : (operand){0};
   return GLV_OK;
 }
 
@@ -241,12 +257,29 @@ static void dispose_leaves(program *p) {
 }
 
 glv_status eval_fused(const eval *v, const node *const *steps, size_t count, operand *left,
-                      operand *ret, glv_error *err) {
+                      operand *ret, size_t *ret_count, glv_error *err) {
   CLEANUP(dispose_leaves) program p = {.v = v};
   operand *o = NULL;
+  size_t taken = 0;
+  bool fits = true;
+  while (taken < count && fused_takes(steps[taken])) {
+    taken++;
+  }
   TRY(add_leaf(&p, &o, err));
   *o = operand_move(left);
   span at = span_of(o);
-  TRY(add_chain(&p, steps, count, 1, &at, err));
-  return run(&p, ret, err);
+  TRY(add_chain(&p, steps, taken, 1, &at, err));
+  step *whole = p.last; /* of all that cannot fail */
+  *ret_count = taken;
+  if (taken < count && is_narrowing(steps[taken])) {
+    TRY(add_step(&p, steps[taken], (span){0}, 1, &at, err));
+    TRY(run(&p, ret, &fits, err));
+    if (fits) {
+      *ret_count = taken + 1;
+      return GLV_OK;
+    }
+    whole->next = NULL;
+    p.last = whole;
+  }
+  return run(&p, ret, &fits, err);
 }

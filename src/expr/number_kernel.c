@@ -301,3 +301,27 @@ bool number_widens(type_kind from, type_kind to) { return widener_of(from, to) !
 void number_widen(type_kind from, type_kind to, const void *in, size_t rows, void *out) {
   widener_of(from, to)(in, rows, out);
 }
+
+/* above, below: the range of the type after truncation, not themselves in it. */
+#define NARROW(name, ctype, above, below)                                                          \
+  CPU_CLONES static bool name(const double *in, size_t rows, ctype *out) {                         \
+    uint64_t odd = 0; /* as wide as the values, which vectorises */                                \
+    for (size_t i = 0; i < rows; i++) {                                                            \
+      odd |= (uint64_t) !(in[i] > (above)) | (uint64_t) !(in[i] < (below));                        \
+    }                                                                                              \
+    for (size_t i = 0; odd == 0 && i < rows; i++) {                                                \
+      out[i] = (ctype)in[i];                                                                       \
+    }                                                                                              \
+    return odd == 0;                                                                               \
+  }
+
+NARROW(narrow_f64_i32, int32_t, -2147483649.0, 2147483648.0)
+NARROW(narrow_f64_i64, int64_t, -0x1.0000000000001p63, 0x1p63)
+
+bool number_narrows(type_kind from, type_kind to) {
+  return from == TYPE_FLOAT64 && (to == TYPE_INT32 || to == TYPE_INT64);
+}
+
+bool number_narrow(type_kind to, const double *in, size_t rows, void *out) {
+  return to == TYPE_INT32 ? narrow_f64_i32(in, rows, out) : narrow_f64_i64(in, rows, out);
+}

@@ -27,5 +27,10 @@ void number_divide(type_kind kind, bool modulo, const void *l, const divider *by
 bool number_widens(type_kind from, type_kind to);
 /** to[i] = from[i], of a pair that number_widens. */
 void number_widen(type_kind from, type_kind to, const void *in, size_t rows, void *out);
+/** Whether number_narrow takes the pair. */
+bool number_narrows(type_kind from, type_kind to);
+/** to[i] = from[i] without its fraction. False when one has no value in the type; `out` is
+ * unspecified then. */
+bool number_narrow(type_kind to, const double *in, size_t rows, void *out);
 
 #endif

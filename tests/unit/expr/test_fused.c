@@ -187,6 +187,27 @@ static void test_mixed(void **state) {
   array_unref(&whole);
 }
 
+/* A cast that may fail above a tree: what does not fit fails, or is null, and only that. */
+static void test_narrowing(void **state) {
+  sql_fixture *f = *state;
+  const values v = columns_of(f);
+  array fine = sql_value(f, "CAST((z * 1.5 - 0.25) * 2 AS BIGINT) + 1");
+  array some = sql_value(f, "TRY_CAST(f64 * 3e8 AS INT)");
+  for (size_t i = 0; i < ROWS; i++) {
+    const double z = ARRAY_VALUES(v.z, int32_t)[i];
+    assert_true(ARRAY_VALUES(&fine, int64_t)[i] == (int64_t)((z * 1.5 - 0.25) * 2) + 1);
+    const double x = ARRAY_VALUES(v.f64, double)[i] * 3e8;
+    const bool fits = array_is_valid(v.f64, i) && x > -2147483649.0 && x < 2147483648.0;
+    assert_int_equal(array_is_valid(&some, i), fits);
+    assert_true(!fits || ARRAY_VALUES(&some, int32_t)[i] == (int32_t)x);
+  }
+  array_unref(&fine);
+  array_unref(&some);
+  assert_int_equal(sql_status(f, "CAST(z * 1e300 AS INT)", 0), GLV_E_SQL_EXEC);
+  assert_int_equal(sql_status(f, "CAST(z * 9223372036854775808.0 AS BIGINT)", 0), GLV_E_SQL_EXEC);
+  assert_int_equal(sql_status(f, "CAST(z / z * -9223372036854775808.0 AS BIGINT)", 0), GLV_OK);
+}
+
 /* A null operand of one row makes all rows null; a division by zero beside it is still seen. */
 static void test_nulls(void **state) {
   sql_fixture *f = *state;
@@ -201,7 +222,8 @@ static void test_no_memory(void **state) {
   sql_fixture *f = *state;
   glv_error err = {0};
   expr *e = NULL;
-  assert_int_equal(sql_plan(f, "i64 * 3 - i32 / (f64 + 1)", 0, &e, &err), GLV_OK);
+  assert_int_equal(sql_plan(f, "TRY_CAST(i64 * 3 - i32 / (f64 + 1) AS BIGINT)", 0, &e, &err),
+                   GLV_OK);
   glv_status status = GLV_E_NOMEM;
   for (uint64_t n = 1; status == GLV_E_NOMEM; n++) {
     array a = {0};
@@ -216,9 +238,10 @@ static void test_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_division), cmocka_unit_test(test_doubles_of_integers),
-      cmocka_unit_test(test_nested),   cmocka_unit_test(test_mixed),
-      cmocka_unit_test(test_nulls),    cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_division),  cmocka_unit_test(test_doubles_of_integers),
+      cmocka_unit_test(test_nested),    cmocka_unit_test(test_mixed),
+      cmocka_unit_test(test_narrowing), cmocka_unit_test(test_nulls),
+      cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }
