@@ -16,7 +16,8 @@
 
 enum {
   BLOCK = 512, /* rows */
-  REGISTERS = 4,
+  DEPTH = 4,   /* to the right */
+  REGISTERS = 2 * DEPTH,
   /* Registers begin at different places of their pages: what is read ahead of one must not look
    * like what was just written to another. */
   REGISTER_BYTES = BLOCK * 8 + 1088
@@ -95,8 +96,8 @@ static span span_of(const operand *o) {
   return (span){values, o->is_scalar ? 0 : type_width(o->a.type), o->is_scalar, 0};
 }
 
-/* A step for n, whose result goes to the register of that number; *at, its left operand before, is
- * its place afterwards. */
+/* A step for n, whose result goes to one of the two registers of that depth; *at, its left operand
+ * before, is its place afterwards. */
 static glv_status add_step(program *p, const node *n, span right, size_t number, span *at,
                            glv_error *err) {
   step *s = ARENA_NEW(p->v->scratch, step);
@@ -104,7 +105,9 @@ static glv_status add_step(program *p, const node *n, span right, size_t number,
     return error_nomem(err, sizeof *s);
   }
   *s = (step){.n = n, .left = *at, .right = right};
-  s->to = (span){.is_one = at->is_one, .register_number = number};
+  /* Not over an operand of another width: a loop would write what it has yet to read. */
+  const bool is_free = at->register_number != 2 * number - 1 || n->kind != NODE_CAST;
+  s->to = (span){.is_one = at->is_one, .register_number = 2 * number - (is_free ? 1 : 0)};
   if (n->kind == NODE_ARITHMETIC && is_division(n)) {
     s->by = divider_of(divisor_of(n));
   } else if (n->kind == NODE_ARITHMETIC) {
@@ -132,11 +135,11 @@ static glv_status add_chain(program *p, const node *const *steps, size_t count, 
   return GLV_OK;
 }
 
-/* The value of n in the register of that number, or where it is anyway. */
+/* The value of n in a register of that depth, or where it is anyway. */
 static glv_status add_tree(program *p, const node *n, size_t number, span *ret, glv_error *err) {
   size_t count = 0;
   const node *first = n;
-  while (number <= REGISTERS && fused_takes(first) && !eval_is_kept(p->v, first)) {
+  while (number <= DEPTH && fused_takes(first) && !eval_is_kept(p->v, first)) {
     first = first->child[0];
     count++;
   }

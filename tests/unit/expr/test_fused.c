@@ -187,6 +187,31 @@ static void test_mixed(void **state) {
   array_unref(&whole);
 }
 
+/* Wider results than what they are made of, twice in a tree. */
+static void test_widening(void **state) {
+  sql_fixture *f = *state;
+  const values v = columns_of(f);
+  const array *f32 = sql_column(f, "f32");
+  array got = sql_value(f, "(f32 + f32) + (z + (f32 * f32 + f64))");
+  array whole = sql_value(f, "CAST(CAST(z + z AS BIGINT) + i64 AS DOUBLE) - CAST(z AS DOUBLE)");
+  for (size_t i = 0; i < ROWS; i++) {
+    const float x = ARRAY_VALUES(f32, float)[i];
+    const double z = ARRAY_VALUES(v.z, int32_t)[i];
+    if (array_is_valid(&got, i)) {
+      const double want =
+          (double)(x + x) + (z + ((double)(x * x) + ARRAY_VALUES(v.f64, double)[i]));
+      const double is = ARRAY_VALUES(&got, double)[i];
+      assert_true(is == want || (is != is && want != want));
+    }
+    if (array_is_valid(&whole, i)) {
+      const uint64_t sum = ARRAY_VALUES(v.i64, uint64_t)[i] + (uint64_t)(int64_t)(2 * z);
+      assert_true(ARRAY_VALUES(&whole, double)[i] == (double)(int64_t)sum - z);
+    }
+  }
+  array_unref(&got);
+  array_unref(&whole);
+}
+
 /* A cast that may fail above a tree: what does not fit fails, or is null, and only that. */
 static void test_narrowing(void **state) {
   sql_fixture *f = *state;
@@ -238,10 +263,10 @@ static void test_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_division),  cmocka_unit_test(test_doubles_of_integers),
-      cmocka_unit_test(test_nested),    cmocka_unit_test(test_mixed),
-      cmocka_unit_test(test_narrowing), cmocka_unit_test(test_nulls),
-      cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_division), cmocka_unit_test(test_doubles_of_integers),
+      cmocka_unit_test(test_nested),   cmocka_unit_test(test_mixed),
+      cmocka_unit_test(test_widening), cmocka_unit_test(test_narrowing),
+      cmocka_unit_test(test_nulls),    cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }
