@@ -28,7 +28,9 @@ static glv_status sync_transaction(commit_plan *p, glv_error *err) {
 }
 
 glv_status publish_transaction(commit_plan *p, glv_error *err) {
-  TRY(home_dir(p->home, "_transactions", &p->transaction_dir, NULL, err));
+  if (p->transaction_dir == NULL) { /* else written before, for a version that somebody took */
+    TRY(home_dir(p->home, "_transactions", &p->transaction_dir, NULL, err));
+  }
   TRY(write_open_file(p->env, p->transaction_dir, p->transaction_name, p->transaction,
                       &p->transaction_file, err));
   p->wrote_transaction = true;

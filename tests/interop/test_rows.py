@@ -288,6 +288,23 @@ def test_json_columns(tmp_path):
         (2, '{"b":[true]}'), (3, "1"), (4, "2"), (10, '{"a":1}')]
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_blob_columns(tmp_path, version):
+    """Their rows can be deleted, but not written anew."""
+    schema = pa.schema([pa.field("id", pa.int64()), pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})])
+    path, glaive = str(tmp_path / "t.lance"), Glaive(tmp_path)
+    lance.write_dataset(pa.table([range(5), [b"x" * i for i in range(5)]], schema=schema), path, data_storage_version=version)
+    glaive.run("table", "delete", "t", "--where", "id = 1")
+    merge(glaive, pa.table({"id": pa.array([0, 3, 4], pa.int64())}), ["id"], delete=True)
+    for value in ("id=9", "b=NULL"):
+        with pytest.raises(GlaiveError, match="column 'b' is a blob column"):
+            glaive.run("table", "update", "t", "--set", value)
+    dataset = lance.dataset(path)
+    dataset.validate()
+    assert dataset.version == 3 and dataset.to_table(["id"])["id"].to_pylist() == [0, 3, 4]
+    assert len(list((tmp_path / "t.lance" / "data").iterdir())) == 1
+
+
 REFUSED = [
     (["update", "t", "--set", "nope=1"], 3, "no column 'nope'"),
     (["update", "t", "--set", "x=1", "--set", "x=2"], 1, "set twice"),

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "table/rows.h"
 #include "tables.h"
 
 enum { WRITERS = 4, ROUNDS = 10 };
@@ -170,8 +171,84 @@ static void test_creations(void **state) {
   }
 }
 
+/* Updates of shared rows and deletes of rows beside them: what conflicts is computed again, none is
+ * lost, and none done twice. */
+static bool change_once(table_snapshot **s, const struct writer *w, int round) {
+  const row_assignment set = {STR("id"), STR("id + 100")};
+  char shared[32];
+  char own[32];
+  snprintf(shared, sizeof shared, "id %% 100 = %d", w->number % 2);
+  snprintf(own, sizeof own, "id = %d", 10 * w->number + round);
+  const bool updates = round % 2 == 0;
+  table_snapshot *next = NULL;
+  glv_error err = {0};
+  row_result r = {0};
+  const glv_status status = updates
+                                ? table_update(*s, &set, 1, str_of(shared), NULL, &next, &r, &err)
+                                : table_delete(*s, str_of(own), NULL, &next, &r, &err);
+  if (status != GLV_OK) { /* the limit of computing again */
+    assert_int_equal(status, GLV_E_CONFLICT);
+    assert_int_equal(err.flags, GLV_ERROR_MAY_RETRY);
+    OK(table_open_version(*s, 0, &next, err));
+  } else {
+    assert_int_equal(updates ? r.updated : r.deleted, 1);
+  }
+  if (status == GLV_OK && round % 3 == 0) {
+    table_unref(next); /* go on from a version that is not the latest */
+  } else {
+    table_unref(*s);
+    *s = next;
+  }
+  return status == GLV_OK;
+}
+
+static void *run_changer(void *context) {
+  struct writer *w = context;
+  test_env t;
+  test_env_share(&t, w->shared);
+  table_snapshot *s;
+  OK(table_open(t.env, w->path, "t", 0, &s, err));
+  for (int round = 0; round < ROUNDS;) {
+    round += change_once(&s, w, round);
+  }
+  table_unref(s);
+  test_env_close(&t);
+  return NULL;
+}
+
+static void test_row_changes(void **state) {
+  (void)state;
+  for (int store = 0; store < 2; store++) {
+    test_env t;
+    test_env_open(&t, store);
+    table_unref(create_rows(t.env, test_env_path(&t, "t"), 0, 60, store == 0));
+    struct writer writers[WRITERS];
+    pthread_t threads[WRITERS];
+    for (int i = 0; i < WRITERS; i++) {
+      writers[i] = make_writer(&t, "t", i + 1, false);
+      assert_int_equal(pthread_create(&threads[i], NULL, run_changer, &writers[i]), 0);
+    }
+    for (int i = 0; i < WRITERS; i++) {
+      assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    table_snapshot *s;
+    OK(table_open(t.env, test_env_path(&t, "t"), "t", 0, &s, err));
+    assert_int_equal(table_version(s), 1 + WRITERS * ROUNDS);
+    uint64_t ids[60];
+    const size_t rows = 60 - WRITERS * ROUNDS / 2;
+    assert_int_equal(scan_numbers(s, "id", ids, 60), rows);
+    qsort(ids, rows, sizeof *ids, compare_numbers);
+    for (size_t i = 0; i < 2; i++) {
+      assert_int_equal(ids[rows - 2 + i], i + 100 * (WRITERS / 2) * (ROUNDS / 2));
+    }
+    table_unref(s);
+    test_env_close(&t);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_appends), cmocka_unit_test(test_strict),
+                                     cmocka_unit_test(test_row_changes),
                                      cmocka_unit_test(test_creations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
