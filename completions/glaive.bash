@@ -25,6 +25,8 @@ _glaive() {
   elif [[ $current == -* ]]; then
     # shellcheck disable=SC2086
     mapfile -t COMPREPLY < <(compgen -W "$(glaive $group $command --help 2>/dev/null | grep -oE -- '--[a-z-]+')" -- "$current")
+  elif [ "$group $command $previous" = "table tag tag" ]; then
+    mapfile -t COMPREPLY < <(compgen -W "list set drop" -- "$current")
   elif [ "$group $command" = "table import" ] || [ "$group $command" = "table export" ] || [ "$group $command" = "table merge" ]; then
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
   elif [ "$group" = view ]; then

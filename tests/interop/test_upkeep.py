@@ -4,13 +4,17 @@ import json
 import os
 import random
 import shutil
+import subprocess
+import sys
 import time
 
 import every_type
 import lance
 import pyarrow as pa
 import pytest
-from conftest import GlaiveError
+from conftest import PROGRAM, GlaiveError
+
+LONG = bool(os.environ.get("GLAIVE_LONG"))
 
 
 def two_versions(db, name="t", **options):
@@ -519,3 +523,141 @@ def test_migration_meets_handles_opened_before(glaive, lancedb40, db):
         assert latest.has_stable_row_ids
         ids = latest.to_table(with_row_id=True)["_rowid"].to_pylist()
         assert len(set(ids)) == len(ids)
+
+
+# ---- among other writers ----
+
+def test_everybody_at_once(glaive, db):
+    """Appends, deletes and updates by pylance and the program while both compact: no row is lost or doubled, ids stay."""
+    rounds = 25 if LONG else 6
+    path = str(db / "t.lance")
+    lance.write_dataset(pa.table({"id": range(200), "x": [0] * 200}), path, enable_stable_row_ids=True)
+    first = {r["id"]: r["_rowid"] for r in lance.dataset(path).to_table(columns=["id"], with_row_id=True).to_pylist()}
+    writer = (
+        "import lance, pyarrow as pa, sys, time\n"
+        "path, base, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])\n"
+        "for i in range(rounds):\n"
+        "    lance.write_dataset(pa.table({'id': [base + i], 'x': [1]}), path, mode='append')\n"
+        "    for what in (lambda d: d.delete(f'id = {base // 1000 * 30 + i}'), lambda d: d.update({'x': 'x + 1'}, where=f'id = {150 + i}')):\n"
+        "        for attempt in range(20):\n"
+        "            try:\n                what(lance.dataset(path)); break\n"
+        "            except (OSError, RuntimeError): time.sleep(0.02)\n"
+        "        else: sys.exit('too many conflicts')\n")
+    compactor = (
+        "import lance, sys\n"
+        "for i in range(int(sys.argv[2])):\n"
+        "    try: lance.dataset(sys.argv[1]).optimize.compact_files(target_rows_per_fragment=50)\n"
+        "    except (OSError, RuntimeError): pass\n")
+    ours = (f'for i in $(seq {rounds}); do "{PROGRAM}" --db "{db}" table compact t --target-rows 60 >/dev/null || [ $? = 5 ] || exit 1; '
+            f'printf "id,x\\n$((9000 + i)),2\\n" | "{PROGRAM}" --db "{db}" table import t - --append --format csv >/dev/null || exit 1; done')
+    processes = [subprocess.Popen([sys.executable, "-c", writer, path, str(base), str(rounds)]) for base in (1000, 2000)]
+    processes += [subprocess.Popen([sys.executable, "-c", compactor, path, str(rounds)]), subprocess.Popen(["bash", "-c", ours])]
+    assert [p.wait() for p in processes] == [0] * 4
+    glaive.run("table", "compact", "t")
+    dataset = lance.dataset(path)
+    dataset.validate()
+    rows = {r["id"]: r for r in dataset.to_table(columns=["id", "x"], with_row_id=True).to_pylist()}
+    gone = {base // 1000 * 30 + i for base in (1000, 2000) for i in range(rounds)}
+    assert set(rows) == (set(range(200)) - gone) | {base + i for base in (1000, 2000) for i in range(rounds)} | {
+        9001 + i for i in range(rounds)}
+    assert dataset.count_rows() == len(rows)
+    assert all(rows[i]["_rowid"] == first[i] for i in first if i in rows)
+    assert all(rows[150 + i]["x"] == 2 for i in range(rounds))
+    glaive.run("table", "cleanup", "t", "--older-than", "0")
+    assert lance.dataset(path).to_table(columns=["id", "x"]).sort_by("id") == dataset.to_table(columns=["id", "x"]).sort_by("id")
+
+
+@pytest.mark.parametrize("seed", range(30 if LONG else 6))
+def test_random_histories(glaive, lancedb40, db, seed):
+    """Upkeep by either side between changes by either side: rows, ids and indexed filters are those of a model."""
+    rng = random.Random(seed)
+    path = str(db / "t.lance")
+    model, next_id = {}, 0
+    lance.write_dataset(pa.table({"id": pa.array([], pa.int64()), "x": pa.array([], pa.int64())}), path, enable_stable_row_ids=bool(seed % 3))
+    tagged = {}
+    for _ in range(14):
+        dataset = lance.dataset(path)
+        action = rng.choice(["append", "append", "delete", "update", "compact", "compact", "their compact", "index", "cleanup", "their cleanup",
+                             "tag", "restore", "optimize"])
+        ids = sorted(model)
+        if action == "append":
+            rows = rng.randint(1, 40)
+            data = pa.table({"id": range(next_id, next_id + rows), "x": [rng.randint(0, 9) for _ in range(rows)]})
+            glaive.write("t", data, "--append") if rng.random() < 0.5 else lance.write_dataset(data, path, mode="append")
+            model |= dict(zip(data["id"].to_pylist(), data["x"].to_pylist()))
+            next_id += rows
+        elif action == "delete" and ids:
+            low = rng.choice(ids)
+            dataset.delete(f"id between {low} and {low + 6}")
+            model = {i: x for i, x in model.items() if not low <= i <= low + 6}
+        elif action == "update" and ids:
+            low = rng.choice(ids)
+            dataset.update({"x": "x + 10"}, where=f"id between {low} and {low + 3}")
+            model = {i: x + 10 if low <= i <= low + 3 else x for i, x in model.items()}
+        elif action == "compact":
+            glaive.run("table", "compact", "t", "--target-rows", rng.choice([5, 30, 1000]))
+        elif action == "their compact":
+            dataset.optimize.compact_files(target_rows_per_fragment=rng.choice([5, 30, 1000]))
+        elif action == "index" and ids:
+            dataset.create_scalar_index(rng.choice(["id", "x"]), rng.choice(["BTREE", "BITMAP", "ZONEMAP"]), replace=True)
+        elif action == "optimize":
+            dataset.optimize.optimize_indices()
+        elif action == "cleanup":
+            glaive.run("table", "cleanup", "t", "--older-than", "0")
+        elif action == "their cleanup":
+            dataset.cleanup_old_versions(older_than=datetime.timedelta(0), error_if_tagged_old_versions=False)
+        elif action == "tag":
+            name = f"tag{len(tagged)}"
+            glaive.run("table", "tag", "set", "t", name) if rng.random() < 0.5 else dataset.tags.create(name, dataset.version)
+            tagged[name] = (dataset.version, dict(model))
+        elif action == "restore" and tagged:
+            version, model = rng.choice(list(tagged.values()))
+            model = dict(model)
+            glaive.run("table", "restore", "t", version) if rng.random() < 0.5 else dataset.checkout_version(version).restore()
+        dataset = lance.dataset(path)
+        dataset.validate()
+        rows = dataset.to_table(columns=["id", "x"], with_row_id=True)
+        assert dict(zip(rows["id"].to_pylist(), rows["x"].to_pylist())) == model and rows.num_rows == len(model), action
+        assert len(set(rows["_rowid"].to_pylist())) == len(model), action
+        ours = glaive.read("t")
+        assert dict(zip(ours["id"].to_pylist(), ours["x"].to_pylist())) == model, action
+        for i in rng.sample(range(next_id + 1), min(4, next_id)):
+            assert dataset.to_table(filter=f"id = {i}").num_rows == (i in model), action
+        x = rng.randint(0, 20)
+        assert sorted(dataset.to_table(filter=f"x = {x}")["id"].to_pylist()) == sorted(i for i in model if model[i] == x), action
+        for name, (version, then) in tagged.items():
+            assert glaive.run("table", "count", "t", "--tag", name) == b"%d\n" % len(then)
+
+
+def test_killed_upkeep(glaive, db):
+    """Compactions and cleanups that are killed at random moments: every version that is listed is whole, and the next run finishes."""
+    rng = random.Random(11)
+    path = str(db / "t.lance")
+    glaive.write("t", pa.table({"id": [0], "x": [0]}))
+    glaive.run("view", "create", "v", "--as", "SELECT id, x FROM t")
+    count = 1
+    for i in range(250 if LONG else 12):
+        for _ in range(3):
+            lance.write_dataset(pa.table({"id": [count], "x": [i]}), path, mode="append")
+            count += 1
+        if i % 4 == 3:
+            lance.dataset(path).delete(f"id = {rng.randrange(1, count)}")
+        rows = lance.dataset(path).to_table(with_row_id=True).sort_by("id")
+        glaive.refresh("v")
+        for words in (("compact", "t"), ("compact", "v"), ("cleanup", "t", "--older-than", "0"), ("cleanup", "v", "--older-than", "0")):
+            process = subprocess.Popen([PROGRAM, "--db", str(db), "table", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(rng.uniform(0, 0.012))
+            process.kill()
+            process.wait()
+        dataset = lance.dataset(path)
+        dataset.validate()
+        assert dataset.to_table(with_row_id=True).sort_by("id") == rows
+        for version in dataset.versions():
+            assert dataset.checkout_version(version["version"]).to_table().num_rows > 0
+        glaive.refresh("v")  # all rows anew when the commits since its watermark are gone
+        assert sorted(glaive.read("v")["id"].to_pylist()) == rows["id"].to_pylist()
+    glaive.run("table", "compact", "t")
+    assert glaive.refresh("v")["rows_written"] == 0
+    glaive.run("table", "cleanup", "t", "--older-than", "0")
+    assert lance.dataset(path).to_table(with_row_id=True).sort_by("id") == rows
+    assert glaive.refresh("v")["mode"] == "no_op"

@@ -1,8 +1,10 @@
 /* Cleanup: what stays (latest, tagged, kept, read by somebody), which files go, and every failure
  * on the way. */
 #include <errno.h>
+#include <pthread.h>
 
 #include "base/bitmap.h"
+#include "support/rng.h"
 #include "table/cleanup.h"
 #include "table/tags.h"
 #include "tables.h"
@@ -232,11 +234,73 @@ static void every_failure(void **state) {
   }
 }
 
+/* ---- readers and cleanups at once, in one environment ---- */
+
+enum { RACE_VERSIONS = 60, RACE_READERS = 3 };
+
+struct reader {
+  const table_snapshot *table;
+  atomic_bool *stop;
+  uint64_t seed;
+  unsigned read;
+};
+
+/* Opens versions at random: one that opens can be read to its end, whatever the cleanup does. */
+static void *run_reader(void *context) {
+  struct reader *r = context;
+  rng random = rng_of(r->seed);
+  while (!atomic_load(r->stop)) {
+    uint64_t latest;
+    table_snapshot *t;
+    glv_error err = {0};
+    int64_t ids[2 * RACE_VERSIONS];
+    OK(table_latest_version(r->table, &latest, err));
+    const uint64_t back = rng_below(&random, 4);
+    const uint64_t version = latest > back ? latest - back : latest;
+    const glv_status status = table_open_version(r->table, version, &t, &err);
+    if (status == GLV_OK) {
+      assert_int_equal(scan_ids(t, NULL, ids, 2 * RACE_VERSIONS), version);
+      table_unref(t);
+      r->read++;
+    } else {
+      assert_int_equal(status, GLV_E_VERSION_NOT_FOUND);
+    }
+  }
+  return NULL;
+}
+
+static void readers_race(void **state) {
+  (void)state;
+  test_env e;
+  test_env_open_mem(&e);
+  table_snapshot *t = create_rows(e.env, test_env_path(&e, "t"), 0, 1, true);
+  atomic_bool stop = false;
+  struct reader readers[RACE_READERS];
+  pthread_t threads[RACE_READERS];
+  for (size_t i = 0; i < RACE_READERS; i++) {
+    readers[i] = (struct reader){t, &stop, i + 1, 0};
+    assert_int_equal(pthread_create(&threads[i], NULL, run_reader, &readers[i]), 0);
+  }
+  table_snapshot *latest = table_ref(t);
+  for (int i = 1; i < RACE_VERSIONS; i++) { /* version v has v rows, in v files */
+    cleanup_result r;
+    append_rows(&latest, i, 1);
+    OK(table_cleanup_versions(latest, &(cleanup_options){0}, &r, err));
+  }
+  atomic_store(&stop, true);
+  for (size_t i = 0; i < RACE_READERS; i++) {
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+  }
+  table_unref(latest);
+  table_unref(t);
+  test_env_close(&e);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_stays),    cmocka_unit_test(files_go),
       cmocka_unit_test(readers),       cmocka_unit_test(detached_and_unreadable),
-      cmocka_unit_test(every_failure),
+      cmocka_unit_test(every_failure), cmocka_unit_test(readers_race),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

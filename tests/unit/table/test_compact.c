@@ -112,13 +112,16 @@ static void rows_stay(void **state) {
     DELETE(&t, 0, 0, 1, 2, 50, 99);
     DELETE(&t, 1, 49);
     append_rows(&t, 151, 10);
+    assert_int_equal(table_reader_flags(t) & TABLE_FLAG_DELETIONS, TABLE_FLAG_DELETIONS);
     const uint64_t version = table_version(t);
     read_rows(t, stable, &before);
     compact_result r;
     compact(&t, 0, &r);
     expect_fragments(t, "4:155");
     assert_int_equal(table_version(t), version + 2);
-    assert_int_equal(table_reader_flags(t) & TABLE_FLAG_DELETIONS, 0);
+    const uint64_t flags = stable ? TABLE_FLAG_STABLE_ROW_IDS : 0; /* that of deletions is gone */
+    assert_int_equal(table_reader_flags(t), flags);
+    assert_int_equal(table_writer_flags(t), flags);
     assert_int_equal(r.fragments_removed, 4);
     assert_int_equal(r.fragments_added, 1);
     assert_int_equal(r.files_removed, 4);
