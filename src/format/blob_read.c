@@ -12,7 +12,8 @@ glv_status blob_load(decoder *d, format_version version, const page_place *where
   TRY(page_read_layers(p, m->layers, m->n_layers, err));
   TRY(page_set_items(p, p->rows, err));
   if (p->levels.max_rep != 0) {
-    return FAIL(err, GLV_E_UNSUPPORTED, "lists of blobs are not supported");
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "lists of blobs in files of version 2.1 are not read; choose other columns");
   }
   if (m->inner_layout == NULL ||
       m->inner_layout->layout_case == LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_BLOB) {

@@ -185,11 +185,13 @@ static glv_status step(const field_place *place, way *w, glv_error *err) {
   }
   if (t->kind == TYPE_FIXED_SIZE_LIST &&
       (t->width < 1 || !size_mul(w->per_slot, (size_t)t->width, &w->per_slot))) {
-    return FAIL(err, GLV_E_UNSUPPORTED, "lists of %d structs are not supported", (int)t->width);
+    return FAIL(err, GLV_E_UNSUPPORTED, "lists of %d structs are not read; choose other columns",
+                (int)t->width);
   }
   if (w->lists != 0 && w->per_slot != 1) {
-    return FAIL(err, GLV_E_UNSUPPORTED,
-                "fixed_size_lists of structs inside or around lists are not supported");
+    return FAIL(
+        err, GLV_E_UNSUPPORTED,
+        "fixed_size_lists of structs inside or around lists are not read; choose other columns");
   }
   return GLV_OK;
 }
