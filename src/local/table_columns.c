@@ -186,8 +186,8 @@ glv_status local_table_alter_columns(glv_table *table, const char *changes_json,
   CLEANUP(js_cleanup) json *root = NULL;
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, table->handle.env);
-  column_change *changes;
-  size_t count;
+  column_change *changes = NULL;
+  size_t count = 0;
   const glv_status status = js_parse(str_of(changes_json), &root, err);
   if (status == GLV_E_CORRUPT) {
     return bad_changes("are not JSON", err);
