@@ -68,7 +68,6 @@ UNUSED static void compact_all(table_snapshot **t) {
   uint64_t ids[64];
   uint64_t created[64];
   uint64_t updated[64];
-  int64_t numbers[64];
   version_run created_runs[64];
   version_run updated_runs[64];
   for (size_t i = 0; i < old_count; i++) {
@@ -77,8 +76,10 @@ UNUSED static void compact_all(table_snapshot **t) {
   const size_t count = scan_numbers(*t, "_rowid", ids, 64);
   (void)scan_numbers(*t, "_row_created_at_version", created, 64);
   (void)scan_numbers(*t, "_row_last_updated_at_version", updated, 64);
-  (void)scan_ids(*t, NULL, numbers, 64);
-  staged *rows = stage_numbers(*t, numbers[0], count); /* the values do not matter here */
+  batch_reader all;
+  staged *rows;
+  OK(table_scan(*t, NULL, &all, err));
+  OK(table_stage(*t, &all, NULL, &rows, err));
   for (size_t i = 0; i < count; i++) {
     created_runs[i] = (version_run){1, created[i]};
     updated_runs[i] = (version_run){1, updated[i]};
