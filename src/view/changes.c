@@ -79,23 +79,27 @@ bool fragment_same_columns(const view_inputs *in, const fragment *old, const fra
   return true;
 }
 
+static glv_status add_ids_at(const row_id_sequence *ids, const uint32_t *offsets, size_t count,
+                             id_runs *into, glv_error *err) {
+  for (size_t i = 0; i < count; i++) {
+    uint64_t id = 0;
+    row_ids_read(ids, offsets[i], 1, &id);
+    TRY(id_runs_add(into, id, 1, err));
+  }
+  return GLV_OK;
+}
+
 /* The ids of the rows at some offsets of a fragment, into `into`. */
 static glv_status add_ids(const row_id_sequence *ids, const bitmap *offsets, id_runs *into,
                           glv_error *err) {
-  uint32_t some[256];
-  const uint64_t end = row_ids_count(ids);
-  for (uint64_t next = 0;;) {
-    const size_t count = bitmap_values(offsets, next, end, some, sizeof some / sizeof some[0]);
-    for (size_t i = 0; i < count; i++) {
-      uint64_t id = 0;
-      row_ids_read(ids, some[i], 1, &id);
-      TRY(id_runs_add(into, id, 1, err));
-    }
-    if (count < sizeof some / sizeof some[0]) {
-      return GLV_OK;
-    }
-    next = (uint64_t)some[count - 1] + 1;
+  enum { ROOM = 256 };
+  uint32_t some[ROOM];
+  size_t count = ROOM;
+  for (uint64_t next = 0; count == ROOM; next = (uint64_t)some[ROOM - 1] + 1) {
+    count = bitmap_values(offsets, next, row_ids_count(ids), some, ROOM);
+    TRY(add_ids_at(ids, some, count, into, err));
   }
+  return GLV_OK;
 }
 
 /* *ret = the rows of a that are not in b; either may be NULL. */
@@ -254,7 +258,7 @@ static glv_status compare_new(comparison *c, const fragment *now, glv_error *err
 
 /* ---- all of them ---- */
 
-static glv_status compare_all(comparison *c, glv_error *err) {
+static glv_status compare_present(comparison *c, glv_error *err) {
   size_t count = 0;
   const fragment *fragments = table_fragments(c->to, &count);
   for (size_t i = 0; i < count; i++) {
@@ -262,13 +266,19 @@ static glv_status compare_all(comparison *c, glv_error *err) {
     TRY(old != NULL ? compare_fragment(c, old, &fragments[i], err)
                     : compare_new(c, &fragments[i], err));
   }
-  fragments = table_fragments(c->from, &count);
+  return GLV_OK;
+}
+
+static glv_status compare_gone(comparison *c, glv_error *err) {
+  size_t count = 0;
+  const fragment *fragments = table_fragments(c->from, &count);
   for (size_t i = 0; i < count; i++) {
-    if (table_fragment(c->to, fragments[i].id) == NULL) {
-      uint64_t rows = 0;
-      c->found->counts.fragments_gone++;
-      TRY(add_live(c->from, &fragments[i], &c->candidates, NULL, &rows, err));
+    if (table_fragment(c->to, fragments[i].id) != NULL) {
+      continue;
     }
+    uint64_t rows = 0;
+    c->found->counts.fragments_gone++;
+    TRY(add_live(c->from, &fragments[i], &c->candidates, NULL, &rows, err));
   }
   return GLV_OK;
 }
@@ -308,7 +318,8 @@ glv_status source_changes_find(const table_snapshot *from, const table_snapshot 
                   .found = ret};
   id_runs_init(&c.candidates, env);
   id_runs_init(&c.seen, env);
-  glv_status status = compare_all(&c, err);
+  glv_status status = compare_present(&c, err);
+  status = status == GLV_OK ? compare_gone(&c, err) : status;
   status = status == GLV_OK ? conclude(&c, err) : status;
   id_runs_dispose(&c.candidates);
   id_runs_dispose(&c.seen);

@@ -242,7 +242,11 @@ static glv_status keep(const table_snapshot *view, const fragment *f, bitmap *fo
 
 static glv_status find_in_fragment(const table_snapshot *view, const fragment *f,
                                    const lance_field *provenance, const id_runs *ids,
-                                   evictions *ret, glv_error *err) {
+                                   cancel_token *cancel, evictions *ret, glv_error *err) {
+  TRY(cancel_check(cancel, err));
+  if (f->physical_rows == 0) {
+    return GLV_OK;
+  }
   search s = {.view = view, .ids = ids, .field = &provenance->arrow, .found = bitmap_new()};
   glv_status status =
       s.found != NULL ? search_fragment(&s, f, provenance->id, err) : error_nomem(err, 0);
@@ -262,10 +266,7 @@ glv_status evictions_find(const table_snapshot *view, const id_runs *ids, cancel
   size_t count = 0;
   const fragment *fragments = table_fragments(view, &count);
   for (size_t i = 0; i < count && ids->count > 0; i++) {
-    TRY(cancel_check(cancel, err));
-    if (fragments[i].physical_rows > 0) {
-      TRY(find_in_fragment(view, &fragments[i], provenance, ids, ret, err));
-    }
+    TRY(find_in_fragment(view, &fragments[i], provenance, ids, cancel, ret, err));
   }
   return GLV_OK;
 }

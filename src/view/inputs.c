@@ -52,8 +52,9 @@ static glv_status collect(struct collection *c, const lance_field *f, glv_error 
   return GLV_OK;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): depth is counted */
 static glv_status collect_below(struct collection *c, const lance_field *f, int depth,
-                                glv_error *err) { /* NOLINT(misc-no-recursion) */
+                                glv_error *err) {
   if (depth == 0) {
     return FAIL(err, GLV_E_LIMIT, "column '%s' is nested too deeply", f->arrow.name);
   }
@@ -140,8 +141,8 @@ static bool same_field(const lance_field *a, const lance_field *b) {
          a->is_packed == b->is_packed;
 }
 
-static bool same_below(const lance_field *a, const lance_field *b,
-                       int depth) { /* NOLINT(misc-no-recursion) */
+/* NOLINTNEXTLINE(misc-no-recursion): depth is counted */
+static bool same_below(const lance_field *a, const lance_field *b, int depth) {
   if (depth == 0 || a->child_count != b->child_count || !same_field(a, b)) {
     return false;
   }

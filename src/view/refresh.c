@@ -215,6 +215,23 @@ static glv_status lock_view(glv_env *env, const char *path, const char *name, ca
   return keyed_lock_acquire(env, device, inode, cancel, ret, err);
 }
 
+/* One attempt, bound to the incarnation in `bound` unless that is empty; it gets the one seen. */
+static glv_status attempt_once(struct attempt *a, const char *path, const char *name,
+                               char bound[64], refresh_result *ret, glv_error *err) {
+  const char *expected = a->options->incarnation;
+  if (expected == NULL && bound[0] != '\0') {
+    expected = bound;
+  }
+  const glv_status status = attempt_run(a, path, name, expected, err);
+  if (status == GLV_OK) {
+    *ret = a->result;
+  }
+  if (a->mark.incarnation.size != 0) {
+    memcpy(bound, a->incarnation, sizeof a->incarnation);
+  }
+  return status;
+}
+
 glv_status view_refresh(glv_env *env, const view_database *db, const char *path, const char *name,
                         const refresh_options *options, refresh_result *ret, glv_error *err) {
   CLEANUP(cancel_cleanup) cancel_token *cancel = NULL;
@@ -222,31 +239,16 @@ glv_status view_refresh(glv_env *env, const view_database *db, const char *path,
   CLEANUP(keyed_lock_release) keyed_lock lock = {0};
   TRY(lock_view(env, path, name, cancel, &lock, err));
   char bound[64] = ""; /* the incarnation that the first attempt saw */
-  glv_status status = GLV_OK;
   glv_error error = {0};
-  for (unsigned attempt_number = 0; attempt_number <= options->retries; attempt_number++) {
-    if (attempt_number > 0) {
-      TRY(pause_before_retry(env, err));
-    }
+  glv_status status = GLV_E_CONFLICT;
+  for (unsigned number = 0; number <= options->retries && status == GLV_E_CONFLICT; number++) {
+    TRY(number > 0 ? pause_before_retry(env, err) : GLV_OK);
     CLEANUP(attempt_dispose)
     struct attempt a = {.env = env, .db = db, .options = options, .cancel = cancel};
     arena_init(&a.memory, env);
-    const char *expected = options->incarnation != NULL ? options->incarnation
-                           : bound[0] != '\0'           ? bound
-                                                        : NULL;
-    status = attempt_run(&a, path, name, expected, &error);
-    if (status == GLV_OK) {
-      *ret = a.result;
-      return GLV_OK;
-    }
-    if (status != GLV_E_CONFLICT) {
-      break;
-    }
-    if (a.mark.incarnation.size != 0) {
-      memcpy(bound, a.incarnation, sizeof bound);
-    }
+    status = attempt_once(&a, path, name, bound, ret, &error);
   }
-  if (err != NULL) {
+  if (status != GLV_OK && err != NULL) {
     *err = error;
   }
   return status;
