@@ -574,6 +574,25 @@ def test_function_bindings(glaive, source):
             glaive.refresh("v")
 
 
+def test_a_view_without_provenance(glaive, source, lancedb40):
+    """Checklist 43: a view as LanceDB 0.41 makes them is replaced as a whole, and keeps its columns."""
+    glaive.run("view", "create", "v", "--source", "t", "--select", "k", "--select", "x", "--with-no-data")
+    path = str(glaive.db / "v.lance")
+    lance.dataset(path).drop_columns(["__source_row_id"])
+
+    def refresh(mode, reason):
+        result = glaive.refresh("v")
+        assert (result["mode"], result["reason"]) == (mode, reason)
+        assert lance.dataset(path).schema.names == ["k", "x"]
+        assert sorted(values(glaive.read("v"))) == sorted(values(source.to_arrow().select(["k", "x"])))
+
+    refresh("rebuild", "first")
+    refresh("no_op", "")
+    source.delete("k < 3")
+    refresh("rebuild", "no_provenance")
+    refresh("no_op", "")
+
+
 # ---- the generator itself ----
 
 # Weakenings of the rules of 7.4, by the names of the prototype, and whether they judge updates by their mode.
