@@ -301,9 +301,13 @@ GLV_API GLV_CHECKED glv_status glv_table_take(glv_table *table, const uint64_t *
                                               struct ArrowArrayStream *ret, glv_error *err);
 
 /**
- * Run an ad-hoc query: SELECT items | * FROM table [WHERE predicate] [GROUP BY key, ...] [ORDER BY
- * column [ASC | DESC] [NULLS FIRST | LAST], ...] [LIMIT n] [OFFSET n]. "x" names a column. ORDER BY
- * holds the result in memory.
+ * Run an ad-hoc query: SELECT items | * FROM table [, UNNEST(column) AS alias] [WHERE predicate]
+ * [GROUP BY key, ...] [ORDER BY column [ASC | DESC] [NULLS FIRST | LAST], ...] [LIMIT n] [OFFSET
+ * n]. "x" names a column. ORDER BY holds the result in memory.
+ *
+ * With UNNEST there is one row for each element of a list column (of 32-bit offsets); everything
+ * else in the query sees the element under its alias in place of the column. Null and empty lists
+ * give no rows, null elements do.
  *
  * With GROUP BY, or an aggregate among the items, there is one row per group of equal keys (one in
  * all without GROUP BY), in the order in which the groups first occur. Keys are expressions, names

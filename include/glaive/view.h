@@ -37,7 +37,7 @@ typedef struct glv_view_def {
                                 empty = all columns */
   const char *filter;        /**< SQL predicate, or NULL */
   uint64_t limit;            /**< rows, with GLV_VIEW_DEF_LIMIT; at most 2^63 - 1 */
-  const char *query;         /**< SQL text, or NULL */
+  const char *query;         /**< SQL text, or NULL; only it can say UNNEST or GROUP BY */
   int32_t stored_form;       /**< input: enum glv_stored_form */
   int32_t form;              /**< output: enum glv_view_form */
   glv_strs inputs;           /**< output: source columns read, sorted */

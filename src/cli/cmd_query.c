@@ -42,8 +42,9 @@ static const option_spec query_options[] = {
 
 const command query_commands[] = {
     {NULL, "query", "SQL", 1, 1,
-     "Run SELECT ... FROM a.b.table [WHERE ...] [GROUP BY ...] [ORDER BY ...] [LIMIT n] [OFFSET "
-     "n].",
+     "Run SELECT ... FROM a.b.table [, UNNEST(column) AS alias] [WHERE ...] [GROUP BY ...] [ORDER "
+     "BY "
+     "...] [LIMIT n] [OFFSET n].",
      query_options, 2, query},
     {0},
 };

@@ -4,7 +4,9 @@
  * no thread has taken it yet) and cuts a new one for each that it takes out. The number in flight
  * is the number of threads plus a few; with a limit it starts at one and doubles, so that LIMIT 10
  * does not decode what nobody will see. A scan of a single window runs in the consumer's thread and
- * never starts the pool. The rows of a window are chosen by an estimate of their size in memory.
+ * never starts the pool. The rows of a window are chosen by an estimate of their size in memory;
+ * how many elements a list has, which is how often what else is read is repeated, the windows
+ * before tell.
  */
 #include "table/scan.h"
 
@@ -16,7 +18,9 @@ enum {
   SPARSE_ROWS = 64,  /* a window holds so many wanted rows, however far apart they lie */
   CHUNK_ROWS = 4096, /* most rows of one chunk of a page; cutting inside decodes it twice */
   ROW_LEAST_BYTES = 1,
-  TEXT_BYTES = 32, /* assumed size of a value of variable width */
+  TEXT_BYTES = 32,          /* assumed size of a value of variable width, at least */
+  EXPANDED_BYTES = 1 << 24, /* what a window may grow to when it is expanded */
+  FIRST_LISTS = 64,         /* rows of the first such window */
   AHEAD_EXTRA = 2
 };
 
@@ -36,7 +40,9 @@ typedef struct scan_state {
   size_t ring_size;
   size_t ring_first;
   size_t ring_count;
-  size_t ahead; /* windows allowed in flight */
+  size_t ahead;        /* windows allowed in flight */
+  uint64_t taken_rows; /* of windows taken out, and the rows they gave */
+  uint64_t taken_selected;
   /* what is left to deliver */
   uint64_t skip;
   uint64_t room;
@@ -56,27 +62,54 @@ static uint64_t value_bytes(const type *t, uint64_t text_bytes) {
   return width > 0 ? width : t->kind == TYPE_BOOL ? 1 : text_bytes;
 }
 
-/* Rows of a window of fragment f. */
-static uint64_t window_rows(const scan_plan *p, const fragment *f) {
+/* Assumed size of a value of variable width in fragment f. */
+static uint64_t text_bytes(const fragment *f) {
   uint64_t stored = 0;
   for (size_t i = 0; i < f->file_count; i++) {
     stored += f->files[i].size_bytes;
   }
-  const uint64_t text = u64_max(TEXT_BYTES, 2 * stored / u64_max(f->physical_rows, 1));
+  return u64_max(TEXT_BYTES, 2 * stored / u64_max(f->physical_rows, 1));
+}
+
+/* Bytes of what is read of a row of fragment f; with UNNEST of the list, or of one element. */
+static uint64_t row_bytes(const scan_plan *p, const fragment *f, bool expanded) {
+  const uint64_t text = text_bytes(f);
   uint64_t row = ROW_LEAST_BYTES;
   for (size_t i = 0; i < p->scope->field_count; i++) {
     if (p->in_filter[i] || p->in_output[i]) {
-      row += value_bytes(scan_plan_stored_as(p, i)->type, text);
+      const field *as = expanded ? &p->scope->fields[i] : scan_plan_stored_as(p, i);
+      row += value_bytes(as->type, text);
     }
   }
-  const uint64_t fit = WINDOW_BYTES / row;
+  return row;
+}
+
+/* Elements of a list: as many as the windows before had; for the first one, as would fit. */
+static uint64_t list_elements(const scan_state *s, const fragment *f) {
+  const uint64_t element = value_bytes(s->plan->scope->fields[s->plan->unnest].type, TEXT_BYTES);
+  return s->taken_rows > 0 ? s->taken_selected / s->taken_rows + 1
+                           : text_bytes(f) / u64_max(element, 1) + 1;
+}
+
+/* Most rows of a window. */
+static uint64_t most_rows(const scan_state *s, const fragment *f) {
+  if (s->plan->unnest == SIZE_MAX) {
+    return LIMIT_BATCH_ROWS;
+  }
+  const uint64_t rows = EXPANDED_BYTES / row_bytes(s->plan, f, true) / list_elements(s, f);
+  return u64_max(s->taken_rows > 0 ? rows : u64_min(rows, FIRST_LISTS), 1);
+}
+
+/* Rows of a window of fragment f. */
+static uint64_t window_rows(const scan_state *s, const fragment *f) {
+  const uint64_t fit = WINDOW_BYTES / row_bytes(s->plan, f, false);
   const uint64_t step = fit >= CHUNK_ROWS ? CHUNK_ROWS : WINDOW_LEAST_ROWS;
-  return u64_min(u64_max(fit / step * step, WINDOW_LEAST_ROWS), LIMIT_BATCH_ROWS);
+  return u64_min(u64_max(fit / step * step, WINDOW_LEAST_ROWS), most_rows(s, f));
 }
 
 /* Where the window ends that starts at the next row of fragment f. */
 static uint64_t window_end(const scan_state *s, const fragment *f, const bitmap *offsets) {
-  const uint64_t end = u64_min(s->next_row + window_rows(s->plan, f), f->physical_rows);
+  const uint64_t end = u64_min(s->next_row + window_rows(s, f), f->physical_rows);
   if (offsets == NULL) {
     return end;
   }
@@ -145,6 +178,8 @@ static glv_status take(scan_state *s, batch *ret, size_t *ret_selected, glv_erro
       w->is_submitted ? task_wait(s->plan->env, &w->task, err) : scan_window_run(w, err);
   *ret = w->result;
   *ret_selected = w->selected;
+  s->taken_rows += w->count;
+  s->taken_selected += w->selected;
   fragment_scan_unref(w->fragment);
   *w = (scan_window){0};
   s->ring_first = (s->ring_first + 1) % s->ring_size;
@@ -248,7 +283,7 @@ static glv_status state_new(const table_snapshot *t, const scan_options *o, bool
   if (s->ring == NULL) {
     return error_nomem(err, s->ring_size * sizeof *s->ring);
   }
-  s->ahead = o->has_limit ? 1 : s->ring_size;
+  s->ahead = o->has_limit || s->plan->unnest != SIZE_MAX ? 1 : s->ring_size;
   s->skip = o->offset;
   s->room = o->has_limit ? o->limit : UINT64_MAX;
   s->batch_rows = o->batch_rows != 0 ? o->batch_rows : LIMIT_BATCH_ROWS;

@@ -474,6 +474,70 @@ static void test_memory(void **state) {
   close_table(&t, s);
 }
 
+/* 24 rows of a text of 2 KiB and 10,000 elements: 20 MB for each row, half a GB in all. */
+static batch_reader make_wide_rows(glv_env *env, const schema *s) {
+  enum { ROWS = 24, ELEMENTS = 10000 };
+  static char text[2048];
+  memset(text, 'x', sizeof text);
+  builder texts;
+  builder items;
+  builder_init(&texts, env, s->fields[0].type);
+  builder_init(&items, env, s->fields[1].type->children[0].type);
+  batch b = {0};
+  OK(batch_new(env, s, ROWS, 2, &b, err));
+  array *lists = &b.columns[1];
+  *lists = (array){.type = s->fields[1].type, .length = ROWS};
+  OK(buffer_new(env, (ROWS + 1) * sizeof(int32_t), &lists->owners[1], err));
+  int32_t *offsets = (int32_t *)(void *)lists->owners[1]->data;
+  lists->values = offsets;
+  offsets[0] = 0;
+  for (int32_t i = 0; i < ROWS; i++) {
+    OK(builder_append_str(&texts, str_slice(text, sizeof text), err));
+    for (int32_t k = 0; k < ELEMENTS; k++) {
+      OK(builder_append_fixed(&items, &k, err));
+    }
+    offsets[i + 1] = (i + 1) * ELEMENTS;
+  }
+  OK(array_new_children(env, 1, lists, err));
+  OK(builder_finish(&items, &lists->children[0], err));
+  OK(builder_finish(&texts, &b.columns[0], err));
+  batch_reader r;
+  OK(batch_reader_of(env, s, &b, 1, &r, err));
+  batch_dispose(&b);
+  return r;
+}
+
+static void test_long_lists_beside_long_texts(void **state) {
+  (void)state;
+  test_env t;
+  const glv_env_options options = {
+      .struct_size = sizeof options, .memory_limit_bytes = 200 << 20, .threads = 2};
+  test_env_open_mem_with(&t, &options);
+  arena a;
+  arena_init(&a, t.env);
+  const field item = {.name = "item", .type = type_simple(TYPE_INT32), .nullable = true};
+  const field fields[] = {{.name = "text", .type = type_simple(TYPE_UTF8)},
+                          {.name = "xs", .type = type_list(&a, TYPE_LIST, &item)}};
+  schema *s;
+  OK(schema_new(t.env, fields, 2, (metadata){0}, &s, err));
+  batch_reader r = make_wide_rows(t.env, s);
+  table_snapshot *table;
+  OK(table_create(t.env, test_env_path(&t, "t"), "t", s, &r, NULL, &table, err));
+  OK(table_scan(table, &(scan_options){.unnest = UNNEST("xs", "x")}, &r, err));
+  size_t rows = 0;
+  for (bool end = false; !end;) {
+    batch b = {0};
+    OK(r.next(r.state, &b, &end, err));
+    rows += b.length;
+    batch_dispose(&b);
+  }
+  assert_int_equal(rows, 240000);
+  batch_reader_dispose(&r);
+  schema_unref(s);
+  arena_dispose(&a);
+  close_table(&t, table);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_elements),
@@ -485,6 +549,7 @@ int main(void) {
       cmocka_unit_test(test_groups),
       cmocka_unit_test(test_groups_of_row_ids),
       cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_long_lists_beside_long_texts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
