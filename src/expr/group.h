@@ -46,7 +46,8 @@ glv_status group_plan_new(glv_env *env, const expr_scope *scope, const group_que
 void group_plan_free(group_plan *p); /* NULL is fine; not before its runs */
 void group_plan_cleanup(group_plan **p);
 
-/** The columns of the result, one per item (and the row id). Borrowed. */
+/** The columns of the result, one per item (and the row id); an item that is a column or a part of
+ * a struct keeps its metadata. Borrowed. */
 const schema *group_plan_schema(const group_plan *p);
 /** Columns of the scope that a run reads, ascending, but for that of the row id; and paths, as
  * expr_paths. Borrowed. */

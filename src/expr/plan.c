@@ -311,14 +311,15 @@ bool expr_is_column(const expr *e, size_t *ret_column, size_t *ret_depth) {
   return true;
 }
 
-const field *expr_field(const expr *e) {
-  const node *n = e->root;
+const field *plan_path_field(const node *n, const schema *s) {
   if (!n->is_path) {
     return NULL;
   }
-  return n->kind == NODE_FIELD ? &n->child[0]->type->children[n->index]
-                               : &e->schema->fields[n->index];
+  return n->kind == NODE_FIELD ? &n->child[0]->type->children[n->index] : &s->fields[n->index];
 }
+
+const field *expr_field(const expr *e) { return plan_path_field(e->root, e->schema); }
+
 bool expr_may_be_null(const expr *e) { return e->root->nullable; }
 
 bool expr_is_null(const expr *e) { return node_is_null(e->root); }

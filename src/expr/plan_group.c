@@ -404,6 +404,8 @@ static glv_status make_schema(planner *p, group_plan *g, glv_error *err) {
     if (fields[i].name == NULL) {
       return error_nomem(err, name.size);
     }
+    const field *key = is_row_id ? NULL : plan_path_field(p->group->items[i], p->schema);
+    fields[i].metadata = key != NULL ? key->metadata : (metadata){NULL, 0};
   }
   return schema_new(p->env, fields, g->item_count, (metadata){NULL, 0}, &g->result, err);
 }

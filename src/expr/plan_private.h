@@ -114,6 +114,8 @@ typedef struct place {
 } place;
 
 /* plan.c */
+/** The field at the end of a column or struct path of that schema; NULL for other nodes. */
+const field *plan_path_field(const node *n, const schema *s);
 /** An empty plan over a schema; release with expr_free. Errors: GLV_E_NOMEM. */
 glv_status plan_new_expr(glv_env *env, const schema *s, expr **ret, glv_error *err);
 /** Set the columns and paths of the plan to those that the roots read. */

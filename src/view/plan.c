@@ -124,7 +124,7 @@ static glv_status set_field(struct planner *p, size_t index, const expr *e, glv_
     f->metadata = lineage_field_metadata(a, from->metadata, &ok);
   }
   if (expr_is_column(e, &column, &depth) && depth == 1) {
-    f->nullable = from->nullable;
+    f->nullable = p->visible->fields[column].nullable;
     p->links[p->link_count++] = (lineage_link){p->visible->fields[column].name, f->name};
   }
   TRY(ok ? GLV_OK : error_nomem(err, sizeof *f));

@@ -1,5 +1,6 @@
 /* Grouped definitions (materialized-views 9.1): the outputs are typed by the planner of groups,
- * keep the nullability that it gives them, and carry no metadata. */
+ * keep the nullability that it gives them; keys that are columns, or parts of structs, keep their
+ * metadata. */
 #include "view/plan_private.h"
 
 /* The one function that only LanceDB's grouped views have: it reads an index. */
@@ -47,7 +48,10 @@ glv_status planner_plan_groups(struct planner *p, glv_error *err) {
   const schema *result = group_plan_schema(g);
   for (size_t i = 0; i < p->projection_count; i++) {
     field *f = &p->fields[i];
+    bool ok = true;
     *f = (field){.name = p->projections[i].output, .nullable = result->fields[i].nullable};
+    f->metadata = lineage_field_metadata(&p->plan->memory, result->fields[i].metadata, &ok);
+    TRY(ok ? GLV_OK : error_nomem(err, sizeof *f));
     TRY(planner_store_type(p, i, result->fields[i].type, &f->type, err));
   }
   return add_reads(p, g, err);

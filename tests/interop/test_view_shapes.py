@@ -376,6 +376,20 @@ def test_a_path_keeps_the_metadata_of_its_field(glaive, lancedb40):
     assert elements.field("e").type.field("x").metadata == {b"unit": b"m"}
 
 
+def test_json_beside_elements_and_in_groups(glaive, db):
+    """LanceDB 0.40 fills neither: it plans the stored bytes and reads text."""
+    json_type = {"ARROW:extension:name": "arrow.json"}
+    schema = pa.schema([pa.field("id", pa.int64()), pa.field("j", pa.string(), metadata=json_type), pa.field("xs", pa.list_(pa.int32()))])
+    table = pa.table({"id": [1, 2, 3], "j": ['{"a":1}', None, '{"a":1}'], "xs": [[1, 2], [3], []]}, schema=schema)
+    lance.write_dataset(table, str(db / "t.lance"), enable_stable_row_ids=True)
+    glaive.run("view", "create", "elements", "--as", "SELECT j, json_get_int(j, 'a') AS a, x FROM t, UNNEST(xs) AS x")
+    glaive.run("view", "create", "groups", "--as", "SELECT j, count(*) AS n FROM t GROUP BY j")
+    for name, want in (("elements", [('{"a":1}', 1, 1, 0), ('{"a":1}', 1, 2, 0), (None, None, 3, 1)]), ("groups", [('{"a":1}', 2, 0), (None, 1, 1)])):
+        assert rows(glaive.read(name)) == sorted(want, key=repr)
+        assert lance.dataset(str(db / f"{name}.lance")).schema.field("j").type.extension_name == "arrow.json"
+    assert rows(glaive.query("SELECT j, min(id) AS i FROM t GROUP BY j")) == [('{"a":1}', 1), (None, 2)]
+
+
 def test_elements_of_groups_of_elements(glaive, lancedb40, source):
     """A view of any shape is a source like any table."""
     glaive.run("view", "create", "elements", "--as", "SELECT k, tag FROM t, UNNEST(tags) AS tag")

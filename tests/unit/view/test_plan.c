@@ -6,7 +6,7 @@
 #include "view/plan.h"
 
 /* id int64 not null, k int32, note utf8, tags list<utf8>, items list<struct<n int32, s utf8>>, big
- * large_list<int32>; the fields of items carry metadata. */
+ * large_list<int32>; k and the fields of items carry metadata. */
 static table_snapshot *make_source(fixture *f) {
   arena *a = &f->a;
   static const pair marks[] = {{{"unit", 4}, {"m", 1}}, {{"lance-schema:x", 14}, {"1", 1}}};
@@ -18,7 +18,7 @@ static table_snapshot *make_source(fixture *f) {
   const field item = {.name = "item", .type = type_struct(a, parts, 2), .metadata = {marks, 2}};
   const field fields[] = {
       {.name = "id", .type = type_simple(TYPE_INT64)},
-      {.name = "k", .type = type_simple(TYPE_INT32), .nullable = true},
+      {.name = "k", .type = type_simple(TYPE_INT32), .nullable = true, .metadata = {marks, 2}},
       {.name = "note", .type = type_simple(TYPE_UTF8), .nullable = true},
       {.name = "tags", .type = type_list(a, TYPE_LIST, &text), .nullable = true},
       {.name = "items", .type = type_list(a, TYPE_LIST, &item), .nullable = true},
@@ -110,6 +110,11 @@ static void test_groups(void **state) {
   assert_int_equal(p->input_column_count, 1);
   assert_int_equal(p->input_columns[0], 1);
   assert_true(view_plan_is_grouped(p));
+  assert_int_equal(p->columns->fields[0].metadata.count, 1); /* without the declaration */
+  CLEANUP(view_plan_cleanup)
+  view_plan *computed = planned(f, t, "SELECT k + 1 AS k, max(k) AS m FROM t GROUP BY k");
+  assert_int_equal(computed->columns->fields[0].metadata.count, 0);
+  assert_int_equal(computed->columns->fields[1].metadata.count, 0);
 }
 
 /* Creation says the one, a refresh says the other with GLV_E_SCHEMA. */
