@@ -250,7 +250,8 @@ GLV_API GLV_CHECKED glv_status glv_table_checkout(glv_table *table, const glv_op
  * @param table    the table.
  * @param ret_json {"version", "rows", "deleted_rows", "fragments", "stable_row_ids", "data_format",
  * "size_bytes", "created_at", "columns": [{"name", "type", "nullable"}], "metadata": {...},
- * "config": {...}, "view": bool}; the caller releases it with glv_buf_dispose.
+ * "table_metadata": {...}, "config": {...}, "view": bool}; the caller releases it with
+ * glv_buf_dispose.
  * @param err      NULL, or filled on failure. Thread class: T.
  */
 GLV_API GLV_CHECKED glv_status glv_table_describe(glv_table *table, glv_buf *ret_json,

@@ -193,9 +193,11 @@ static glv_status write_metadata(arena *a, metadata m, Lance__File__Field *to, g
   return to->metadata != NULL ? GLV_OK : error_nomem(err, m.count * sizeof(void *));
 }
 
-/* Key columns are marked twice: by metadata, and by numbers of their own in the message. */
-static void write_key_numbers(metadata m, Lance__File__Field *to) {
+void lance_field_mark_keys(metadata m, Lance__File__Field *to) {
   uint64_t position;
+  to->unenforced_primary_key = false;
+  to->unenforced_primary_key_position = 0;
+  to->unenforced_clustering_key_position = 0;
   if (str_to_u64(metadata_get(m, STR("lance-schema:unenforced-primary-key:position"), NULL),
                  &position) &&
       position <= UINT32_MAX) {
@@ -234,7 +236,7 @@ static glv_status write_field(arena *a, const lance_field *f, Lance__File__Field
   m->nullable = f->arrow.nullable;
   m->encoding = f->encoding;
   TRY(write_metadata(a, f->arrow.metadata, m, err));
-  write_key_numbers(f->arrow.metadata, m);
+  lance_field_mark_keys(f->arrow.metadata, m);
   *ret = m;
   return GLV_OK;
 }

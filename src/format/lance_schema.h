@@ -67,6 +67,9 @@ glv_status lance_schema_to_messages(arena *a, const lance_schema *s,
  */
 glv_status lance_schema_from_arrow(arena *a, const field *fields, size_t count, metadata m,
                                    int32_t *next_id, lance_schema **ret, glv_error *err);
+/** Key columns are marked twice: by metadata, and by numbers of their own in the message, which
+ * this sets from the metadata. */
+void lance_field_mark_keys(metadata m, struct Lance__File__Field *to);
 /** An Arrow schema of the top-level fields. Errors: GLV_E_UNSUPPORTED naming the first column with
  * an unsupported type. */
 glv_status lance_schema_to_arrow(glv_env *env, const lance_schema *s, schema **ret, glv_error *err);

@@ -140,6 +140,7 @@ static glv_status describe(const table_snapshot *t, arena *a, json *o, glv_error
   TRY(js_put(o, "view", js_new_bool(local_is_view(t)), err));
   TRY(put_columns(o, a, table_lance_schema(t), err));
   TRY(put_metadata(o, a, "metadata", table_metadata(t), err));
+  TRY(put_metadata(o, a, "table_metadata", table_own_metadata(t), err));
   return put_metadata(o, a, "config", table_config(t), err);
 }
 

@@ -132,6 +132,7 @@ static glv_status change_field(arena *a, Lance__Table__Manifest *m, int32_t id,
   TRY(apply(a, old, u, &changed, err));
   TRY(bytes_entries(a, changed, &f->metadata, err));
   f->n_metadata = changed.count;
+  lance_field_mark_keys(changed, f);
   return GLV_OK;
 }
 

@@ -148,6 +148,10 @@ static glv_status fail_indexed(const struct altering *a, const struct alteration
 static glv_status check_cast(const struct altering *a, const struct alteration *f, glv_error *err) {
   const table_snapshot *t = a->table;
   const char *why = edit_is_fixed(&a->edit, f->at);
+  if (why == NULL && a->edit.fields[f->at].parent != SIZE_MAX &&
+      table_data_version(t) == FORMAT_2_0) {
+    why = "nobody reads a struct of version 2.0 whose parts lie in two files";
+  }
   if (f->old == NULL || !f->old->is_supported || f->old->blob != BLOB_NONE || why != NULL) {
     return FAIL(err, GLV_E_UNSUPPORTED, "table '%s': column '%.*s' cannot be cast: %s",
                 table_name(t), STR_ARG(f->change.path),

@@ -37,6 +37,7 @@ str table_metadata_get(const table_snapshot *t, str key, bool *ret_found) {
   return metadata_get(t->lance->metadata, key, ret_found);
 }
 metadata table_config(const table_snapshot *t) { return t->config; }
+metadata table_own_metadata(const table_snapshot *t) { return t->table_metadata; }
 
 const char *table_data_version_text(const table_snapshot *t) {
   return t->manifest->data_format != NULL ? t->manifest->data_format->version : "";

@@ -70,36 +70,53 @@ static glv_status spell_out(const struct setting *s, const table_snapshot *t, ar
 
 /* ---- metadata of a field ---- */
 
+static bool is_key(const Lance__File__Field *m) {
+  return m->unenforced_primary_key || m->unenforced_clustering_key_position != 0;
+}
+
 static bool has_key_column(const schema_edit *e) {
+  bool has_key = false;
   for (size_t i = 0; i < e->count; i++) {
-    const Lance__File__Field *m = e->fields[i].message;
-    if (m->unenforced_primary_key || m->unenforced_clustering_key_position != 0) {
-      return true;
-    }
+    has_key |= is_key(e->fields[i].message);
   }
-  return false;
+  return has_key;
+}
+
+/* A column becomes a key: its marks mean something, and it cannot be null. */
+static glv_status check_new_key(const struct setting *s, schema_edit *e, size_t at,
+                                glv_error *err) {
+  pair *pairs = ARENA_ARRAY(e->memory, pair, s->count);
+  const lance_schema *ignored;
+  if (pairs == NULL) {
+    return error_nomem(err, s->count * sizeof *pairs);
+  }
+  for (size_t i = 0; i < s->count; i++) {
+    pairs[i] = (pair){s->changes[i].key, s->changes[i].value};
+  }
+  lance_field_mark_keys((metadata){pairs, s->count}, e->fields[at].message);
+  return is_key(e->fields[at].message)
+             ? edit_finish(e, &ignored, err)
+             : FAIL(err, GLV_E_INVALID_INPUT,
+                    "table '%s': the unenforced keys are reserved and cannot be set to an invalid "
+                    "value",
+                    table_name(e->table));
 }
 
 /* Which columns are keys is said once. */
-static glv_status check_key_changes(const struct setting *s, const schema_edit *e, size_t at,
-                                    glv_error *err) {
-  bool touches = false;
+static glv_status check_keys_of_field(const struct setting *s, schema_edit *e, size_t at,
+                                      glv_error *err) {
+  bool touches = s->replace && is_key(e->fields[at].message);
   for (size_t i = 0; i < s->count; i++) {
     touches |= str_starts_with(s->changes[i].key, STR(KEY_PREFIX));
   }
-  const Lance__File__Field *m = e->fields[at].message;
-  touches |=
-      s->replace && (m->unenforced_primary_key || m->unenforced_clustering_key_position != 0);
   if (!touches) {
     return GLV_OK;
   }
   return has_key_column(e)
              ? FAIL(err, GLV_E_INVALID_INPUT,
-                    "table '%s': the key columns are reserved and cannot be changed once set",
+                    "table '%s': the unenforced keys are reserved and cannot be changed once set",
                     table_name(e->table))
-             : FAIL(err, GLV_E_UNSUPPORTED,
-                    "table '%s': key columns can only be named when the table is created",
-                    table_name(e->table));
+             : check_new_key(s, e, at, err);
 }
 
 static glv_status set_field(const struct setting *s, const table_snapshot *t, arena *a,
@@ -113,7 +130,7 @@ static glv_status set_field(const struct setting *s, const table_snapshot *t, ar
   }
   TRY(edit_begin(t, a, &e, err));
   TRY(edit_find(&e, s->path, &at, err));
-  TRY(check_key_changes(s, &e, at, err));
+  TRY(check_keys_of_field(s, &e, at, err));
   *id = e.fields[at].message->id;
   *update = (metadata_update){true, s->replace, s->changes, s->count};
   op->metadata_fields = id;

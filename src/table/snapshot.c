@@ -196,6 +196,8 @@ static glv_status decode_into(table_snapshot *t, str bytes, const char *what, gl
   TRY(decode_schema(t, err));
   TRY(metadata_from_strings(&t->memory, t->manifest->config, t->manifest->n_config, &t->config,
                             err));
+  TRY(metadata_from_strings(&t->memory, t->manifest->table_metadata, t->manifest->n_table_metadata,
+                            &t->table_metadata, err));
   return check_parts(t, what, err);
 }
 

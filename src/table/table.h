@@ -130,6 +130,8 @@ const lance_schema *table_lance_schema(const table_snapshot *t);
 metadata table_metadata(const table_snapshot *t);
 str table_metadata_get(const table_snapshot *t, str key, bool *ret_found);
 metadata table_config(const table_snapshot *t);
+/** What users keep with the table, apart from its schema. */
+metadata table_own_metadata(const table_snapshot *t);
 /** The version of new data files. 0 = one that this release does not write. */
 format_version table_data_version(const table_snapshot *t);
 const char *table_data_version_text(const table_snapshot *t);

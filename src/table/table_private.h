@@ -49,6 +49,7 @@ struct table_snapshot {
   lance_schema *lance;
   schema *arrow; /* a reference */
   metadata config;
+  metadata table_metadata;
   uint64_t file_size;
   glv_io_stat file; /* its manifest when it was read; zero for a version made here */
   bool has_v1_name;

@@ -44,6 +44,11 @@ class TakeOptions(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("columns", Pairs), ("cancel", c.c_void_p)]
 
 
+class MetadataOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("target", c.c_int32), ("column", c.c_char_p),
+                ("cancel", c.c_void_p)]
+
+
 class RefreshOptions(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("full", c.c_int32), ("require", c.c_int32),
                 ("source_version", c.c_uint64), ("incarnation", c.c_char_p), ("retries", c.c_int32), ("cancel", c.c_void_p)]
@@ -55,6 +60,7 @@ class RefreshResult(c.Structure):
                 ("source_rows_scanned", c.c_int64), ("reason", c.c_char * 32)]
 
 
+TARGETS = {"schema": 0, "table": 1, "config": 2, "field": 3}
 REFRESH_UPSTREAM = 4
 MODES = {1: "rebuild", 2: "incremental", 3: "no_op"}
 
@@ -120,6 +126,17 @@ class Connection:
         finally:
             self.lib.glv_table_free(table)
         return count.value
+
+    def set_metadata(self, parts, target, changes, column=None, replace=False):
+        """Keys of one map (TARGETS); a value of None removes the key."""
+        table = c.c_void_p()
+        items = (Pair * len(changes))(*[Pair(k.encode(), v.encode() if v is not None else None) for k, v in changes.items()])
+        options = MetadataOptions(c.sizeof(MetadataOptions), int(replace), TARGETS[target], column.encode() if column else None)
+        self.call("glv_table_open", self.conn, id_of(parts), None, c.byref(table))
+        try:
+            self.call("glv_table_set_metadata", table, Pairs(items, len(changes)), c.byref(options), None)
+        finally:
+            self.lib.glv_table_free(table)
 
     def scan(self, parts, cancel=None):
         """A pyarrow reader over the rows."""

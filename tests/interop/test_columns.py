@@ -6,6 +6,7 @@ import shutil
 
 import pyarrow as pa
 import pytest
+from capi import Connection
 from conftest import GlaiveError
 
 lance = pytest.importorskip("lance")
@@ -347,3 +348,268 @@ def test_drop_parts(small):
     small.drop("st.in.t", "l.item")
     small.check()
     assert "st" not in lance.dataset(small.ours).schema.names
+
+
+@pytest.mark.parametrize("stable", [True, False])
+def test_parts_in_2_0(twins, stable):
+    struct = pa.struct([("p", pa.int64()), ("q", pa.string())])
+    rows = pa.array([{"p": i, "q": f"q{i}"} for i in range(9)], struct)
+    twins.create(
+        pa.table({"k": range(9), "st": rows}), data_storage_version="2.0", enable_stable_row_ids=stable, max_rows_per_file=4
+    )
+    twins.both(lambda d: d.delete("k in (0, 5)"))
+    # pylance casts, and cannot read the table any more
+    twins.refused(1, "nobody reads a struct of version 2.0", lambda: twins.columns("alter", "--type", "st.p=int32"), None)
+    twins.alter({"path": "st.p", "name": "pp"})
+    twins.check()
+    twins.drop("st.pp")
+    twins.check()
+    twins.alter({"path": "k", "data_type": pa.int32()})
+    twins.check()
+
+
+@pytest.mark.parametrize("stable", [True, False])
+def test_add_parts(twins, stable):
+    """A struct for the name of a struct: version 2.2 adds its fields, the others refuse."""
+    for version in ("2.1", "2.2"):
+        twins.create(data(), data_storage_version=version, enable_stable_row_ids=stable, max_rows_per_file=5)
+        twins.both(lambda d: d.delete("f = 2.5 or f = 4.5"))
+        if version == "2.1":
+            twins.refused(
+                1, "add sub column", lambda: twins.columns("add", "st=named_struct('r', a)"), lambda d: d.add_columns({"st": "named_struct('r', a)"})
+            )
+            continue
+        twins.add({"st": "named_struct('r', a)"})
+        twins.check()
+        twins.add({"st": "named_struct('in', named_struct('new', f), 'u', s)", "top": "a + 1"})
+        twins.check()
+        twins.add_nulls(pa.field("st", pa.struct([("z", pa.int32())])), pa.field("ls", pa.list_(pa.struct([("z", pa.string())]))))
+        twins.check()
+        twins.refused(
+            4, "already exists", lambda: twins.columns("add", "st=named_struct('q', s)"), lambda d: d.add_columns({"st": "named_struct('q', s)"})
+        )
+        twins.drop("st.r", "st.in.new")
+        twins.check()
+
+
+def test_indexes(twins):
+    twins.create(pa.table({"a": range(100), "b": range(100), "c": range(100)}), max_rows_per_file=40, enable_stable_row_ids=True)
+    for name in ("a", "b"):
+        twins.both(lambda d: d.create_scalar_index(name, "BTREE"))
+    twins.refused(
+        1, "index 'a_idx'", lambda: twins.columns("alter", "--type", "a=int32"), lambda d: d.alter_columns({"path": "a", "data_type": pa.int32()})
+    )
+    twins.add({"d": "a + b"})
+    twins.alter({"path": "a", "name": "renamed"})
+    twins.check()
+    for path in (twins.ours, twins.theirs):
+        assert [(i["name"], i["fields"]) for i in lance.dataset(path).list_indices()] == [("a_idx", ["renamed"]), ("b_idx", ["b"])]
+    twins.drop("b")
+    twins.check()
+    for path in (twins.ours, twins.theirs):
+        dataset = lance.dataset(path)
+        assert [i["name"] for i in dataset.list_indices()] == ["a_idx"]
+        assert dataset.to_table(filter="renamed = 77").num_rows == 1
+
+
+@pytest.mark.parametrize("stable", [True, False])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_other_engine_goes_on(twins, version, stable):
+    """Append, update, delete, index, compact and columns by pylance after each change of ours."""
+    twins.create(data(version != "2.0"), data_storage_version=version, enable_stable_row_ids=stable, max_rows_per_file=5)
+
+    def go_on():
+        def change(dataset):
+            more = dataset.to_table(limit=3)
+            dataset.insert(more)
+            dataset.update({"f": "f + 100"}, where="f < 2")
+            dataset.delete("f = 103.5")
+            dataset.optimize.compact_files()
+            dataset.create_scalar_index("f", "BTREE", replace=True)
+            dataset.add_columns({"tmp": "f + 1"})
+            dataset.drop_columns(["tmp"])
+            assert dataset.to_table(filter="f = 100.5").num_rows == dataset.count_rows("f = 100.5") > 0
+
+        twins.both(change)
+        twins.check()
+
+    twins.add({"x": "a + 1", "y": "upper(s)"})
+    go_on()
+    twins.alter({"path": "x", "data_type": pa.int64()}, {"path": "s", "name": "text"})
+    go_on()
+    twins.drop("l", "y")
+    twins.add_nulls(pa.field("l", pa.int8()))
+    go_on()
+    if version != "2.0":
+        twins.alter({"path": "st.p", "data_type": pa.int16()})
+        twins.drop("st.in.t")
+        go_on()
+
+
+class Machine:
+    """A random sequence of changes, each made by Glaive to one twin and by pylance to the other, or by pylance to both."""
+
+    TYPES = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string(), pa.large_string()]
+
+    def __init__(self, twins, seed):
+        self.twins = twins
+        self.random = random.Random(seed)
+        self.counter = 0
+        version = self.random.choice(VERSIONS)
+        self.parts = version != "2.0"
+        twins.create(
+            data(self.parts),
+            data_storage_version=version,
+            enable_stable_row_ids=self.random.random() < 0.6,
+            max_rows_per_file=self.random.choice([3, 5, 20]),
+        )
+
+    def fields(self):
+        return list(lance.dataset(self.twins.theirs).schema)
+
+    def paths(self):
+        found = []
+
+        def walk(prefix, fields):
+            for f in fields:
+                found.append(prefix + f.name)
+                if pa.types.is_struct(f.type):
+                    walk(prefix + f.name + ".", [f.type.field(i) for i in range(f.type.num_fields)])
+
+        walk("", self.fields())
+        return found
+
+    def name(self):
+        self.counter += 1
+        return f"n{self.counter}"
+
+    def number(self):
+        """A column to compute with, or none."""
+        fields = [f.name for f in self.fields() if pa.types.is_integer(f.type) or pa.types.is_floating(f.type)]
+        return self.random.choice(fields) if fields else None
+
+    def add(self):
+        column = self.number()
+        choices = ["1", "'word'", "CAST(NULL AS bigint)", self.random.choice([f.name for f in self.fields()])]
+        choices += [f"{column} + 1", f"nullif({column}, 3)", f"{column} IS NULL"] if column else []
+        self.twins.add({self.name(): self.random.choice(choices) for _ in range(self.random.randint(1, 2))})
+
+    def add_nulls(self):
+        self.twins.add_nulls(pa.field(self.name(), self.random.choice(self.TYPES + [pa.list_(pa.int32()), pa.struct([("u", pa.int8())])])))
+
+    def rename(self):
+        self.twins.alter({"path": self.random.choice(self.paths()), "name": self.name()})
+
+    def swap(self):
+        names = [f.name for f in self.fields()]
+        if len(names) > 1:
+            a, b = self.random.sample(names, 2)
+            self.twins.alter({"path": a, "name": b}, {"path": b, "name": a})
+
+    def nullable(self):
+        self.twins.alter({"path": self.random.choice(self.paths()), "nullable": True})
+
+    def either(self, ours, theirs):
+        """A change that may be refused, by both then."""
+        done = []
+        for change in (ours, lambda: theirs(lance.dataset(self.twins.theirs))):
+            try:
+                change()
+                done.append(True)
+            except (GlaiveError, OSError, ValueError) as error:
+                done.append(str(error))
+        assert (done[0] is True) == (done[1] is True), done
+
+    def cast(self):
+        path, target = self.random.choice(self.paths() if self.parts else [f.name for f in self.fields()]), self.random.choice(self.TYPES)
+        change = {"path": path, "data_type": target}
+        self.either(lambda: self.twins.columns("alter", "--type", f"{path}={target}"), lambda d: d.alter_columns(change))
+
+    def not_null(self):
+        path = self.random.choice(self.paths())
+        self.either(lambda: self.twins.columns("alter", "--not-null", path), lambda d: d.alter_columns({"path": path, "nullable": False}))
+
+    def drop(self):
+        path = self.random.choice(self.paths())
+        self.either(lambda: self.twins.columns("drop", path), lambda d: d.drop_columns([path]))
+
+    def rows(self):
+        column = self.number()
+        action = self.random.choice(["insert", "delete", "update", "compact"])
+
+        def change(dataset):
+            if action == "insert":
+                dataset.insert(dataset.to_table(limit=2))
+            elif action == "delete" and column and dataset.count_rows() > 4:
+                dataset.delete(f"{column} = {dataset.to_table(columns=[column], limit=1)[column][0].as_py() or 0}")
+            elif action == "update" and column:
+                dataset.update({column: f"{column}"}, where=f"{column} > 2")
+            elif action == "compact":
+                dataset.optimize.compact_files()
+
+        self.twins.both(change)
+
+    def step(self):
+        actions = [self.add, self.add_nulls, self.rename, self.swap, self.nullable, self.not_null, self.cast, self.cast, self.drop, self.rows]
+        action = self.random.choice(actions + [self.rows])
+        action()
+        return action.__name__
+
+
+@pytest.mark.parametrize("seed", range(200 if LONG else 12))
+def test_random_sequences(twins, seed):
+    machine = Machine(twins, seed)
+    done = []
+    for _ in range(8):
+        try:
+            done.append(machine.step())
+            twins.check()
+        except Exception as error:
+            raise AssertionError(f"seed {seed} after {done}") from error
+
+
+def maps(path):
+    dataset = lance.dataset(path)
+    fields = {f.name(): f.metadata() if callable(getattr(f, "metadata", None)) else None for f in dataset.lance_schema.fields()}
+    return dataset.version, dataset.config(), dataset.metadata, dataset.schema.metadata, [f.metadata for f in dataset.schema], fields
+
+
+def test_metadata(twins, db):
+    table = pa.table({"a": range(5), "b": range(5)}).cast(pa.schema([pa.field("a", pa.int64(), False), pa.field("b", pa.int64())]))
+    twins.create(table.replace_schema_metadata({"first": "1"}))
+    connection = Connection(db)
+    theirs = {
+        "config": lambda d, changes, replace: d.update_config(changes, replace=replace),
+        "table": lambda d, changes, replace: d.update_metadata(changes, replace=replace),
+        "schema": lambda d, changes, replace: d.update_schema_metadata(changes, replace=replace),
+        "field": lambda d, changes, replace: d.update_field_metadata({"b": changes}, replace=replace),
+    }
+    try:
+        for target, update in theirs.items():
+            for changes, replace in [({"x": "1", "y": "2"}, False), ({"x": None, "z": "3"}, False), ({"w": "4"}, True), ({"w": None}, False)]:
+                connection.set_metadata(["ours"], target, changes, "b" if target == "field" else None, replace)
+                update(lance.dataset(twins.theirs), changes, replace)
+                assert maps(twins.ours) == maps(twins.theirs), (target, changes)
+        key = {"lance-schema:unenforced-primary-key": "true"}
+        connection.set_metadata(["ours"], "field", key, "a")
+        lance.dataset(twins.theirs).update_field_metadata({"a": key})
+        twins.check()
+        for path in (twins.ours, twins.theirs):  # pylance sees a key, and so keeps it from changing
+            with pytest.raises(Exception, match="cannot be changed once set"):
+                lance.dataset(path).update_field_metadata({"a": key})
+    finally:
+        connection.close()
+
+
+def test_metadata_of_both_at_once(twins, db):
+    twins.create(pa.table({"a": range(5)}))
+    connection = Connection(db)
+    handle = lance.dataset(twins.ours)
+    connection.set_metadata(["ours"], "config", {"ours": "1"})
+    handle.update_config({"theirs": "2"})
+    assert lance.dataset(twins.ours).config() == {"ours": "1", "theirs": "2"}
+    handle = lance.dataset(twins.ours)
+    connection.set_metadata(["ours"], "config", {"ours": "2"})
+    with pytest.raises(Exception, match="incompatible"):
+        handle.update_config({"ours": "3"})
+    connection.close()

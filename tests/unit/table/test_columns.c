@@ -279,6 +279,29 @@ static void test_metadata(void **state) {
   table_unref(s);
 }
 
+static glv_status set_config(const table_snapshot *s, const char *key, const char *value,
+                             table_snapshot **ret, glv_error *err) {
+  const metadata_change change = {str_of(key), str_of(value)};
+  return table_set_metadata(s, METADATA_CONFIG, (str){0}, &change, 1, false, NULL, ret, NULL, err);
+}
+
+/* Checklist 38: two writers at once. */
+static void test_metadata_conflicts(void **state) {
+  test_env *t = *state;
+  table_snapshot *old = open_table(t->env, test_env_path(t, "conflicts"));
+  table_snapshot *next;
+  OK(set_config(old, "a", "1", NULL, err));
+  OK(set_config(old, "b", "2", &next, err)); /* another key: both are there */
+  assert_int_equal(table_config(next).count, 2);
+  assert_int_equal(table_version(next), 5);
+  table_unref(next);
+  glv_error report = {0};
+  assert_int_equal(set_config(old, "a", NULL, NULL, &report), GLV_E_CONFLICT);
+  assert_int_equal(report.flags & GLV_ERROR_MAY_RETRY, 0);
+  assert_non_null(strstr(report.message, "incompatible with concurrent transaction"));
+  table_unref(old);
+}
+
 /* ---- faults ---- */
 
 enum action { ADD, CAST, RENAME, DROP_TEXT, SET, ACTIONS };
@@ -357,6 +380,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_drop, test_env_setup, test_env_teardown),
       cmocka_unit_test_setup_teardown(test_retry, test_env_setup, test_env_teardown),
       cmocka_unit_test_setup_teardown(test_metadata, test_env_setup, test_env_teardown),
+      cmocka_unit_test_setup_teardown(test_metadata_conflicts, test_env_setup, test_env_teardown),
       cmocka_unit_test(test_faults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
