@@ -42,11 +42,13 @@ static void folder_cleanup(struct folder *f) {
 static glv_status open_folder(const struct sweep *s, const char *name, struct folder *ret,
                               glv_error *err) {
   glv_env *env = s->home->env;
-  char path[LIMIT_PATH_BYTES];
   arena_init(&ret->memory, env);
   ret->scope.env = env;
   ret->name = name;
-  snprintf(path, sizeof path, "%s/%s", s->home->path, name);
+  const char *path = arena_printf(&ret->memory, "%s/%s", s->home->path, name);
+  if (path == NULL) {
+    return error_nomem(err, 0);
+  }
   glv_error report = {0};
   glv_status status = io_dir_open(env, path, &ret->scope.dir, &report);
   if (status == GLV_OK) {
@@ -114,8 +116,8 @@ static glv_status sweep_flat(struct sweep *s, const char *name, str ending, str 
 
 static void remove_if_empty(const struct sweep *s, const char *name) {
   char path[LIMIT_PATH_BYTES];
-  snprintf(path, sizeof path, "%s/%s", s->home->path, name);
-  if (!s->options->dry_run) {
+  const int length = snprintf(path, sizeof path, "%s/%s", s->home->path, name);
+  if (!s->options->dry_run && length > 0 && (size_t)length < sizeof path) {
     (void)io_remove_dir(s->home->env, path, NULL); /* only succeeds while it is empty */
   }
 }
@@ -138,13 +140,14 @@ static glv_status sweep_data(struct sweep *s, glv_error *err) {
   CLEANUP(folder_cleanup) struct folder f = {0};
   TRY(open_folder(s, "data", &f, err));
   for (size_t i = 0; i < f.count; i++) {
-    char owner[LIMIT_PATH_BYTES];
-    char below[LIMIT_PATH_BYTES];
     if (!f.dirs[i]) {
       continue;
     }
-    snprintf(owner, sizeof owner, "%s.lance", f.names[i]);
-    snprintf(below, sizeof below, "data/%s", f.names[i]);
+    const char *owner = arena_printf(&f.memory, "%s.lance", f.names[i]);
+    const char *below = arena_printf(&f.memory, "data/%s", f.names[i]);
+    if (owner == NULL || below == NULL) {
+      return error_nomem(err, 0);
+    }
     const uint64_t flags = find_flags(s, "data", str_of(owner));
     if ((flags & REFERRED_BY_KEPT) == 0) {
       TRY(sweep_blobs(s, below, flags, err));
@@ -180,12 +183,15 @@ static glv_status sweep_indexes(struct sweep *s, glv_error *err) {
   CLEANUP(folder_cleanup) struct folder f = {0};
   TRY(open_folder(s, "_indices", &f, err));
   for (size_t i = 0; i < f.count; i++) {
-    char below[LIMIT_PATH_BYTES];
     const uint64_t flags = find_flags(s, "_indices", str_of(f.names[i]));
-    if (f.dirs[i] && (flags & REFERRED_BY_KEPT) == 0) {
-      snprintf(below, sizeof below, "_indices/%s", f.names[i]);
-      TRY(sweep_index(s, below, flags, 0, err));
+    if (!f.dirs[i] || (flags & REFERRED_BY_KEPT) != 0) {
+      continue;
     }
+    const char *below = arena_printf(&f.memory, "_indices/%s", f.names[i]);
+    if (below == NULL) {
+      return error_nomem(err, 0);
+    }
+    TRY(sweep_index(s, below, flags, 0, err));
   }
   return GLV_OK;
 }

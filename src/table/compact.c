@@ -190,6 +190,15 @@ static glv_status run_round(const table_snapshot *t, const compact_options *opti
 
 /* ---- all of them ---- */
 
+/* In the column or below. Schemas are not deeper than LIMIT_TYPE_DEPTH. */
+static bool has_blobs(const lance_field *f) { /* NOLINT(misc-no-recursion) */
+  bool found = f->blob != BLOB_NONE;
+  for (size_t i = 0; i < f->child_count && !found; i++) {
+    found = has_blobs(&f->children[i]);
+  }
+  return found;
+}
+
 /* What cannot be compacted is told before anything is copied. */
 static glv_status check_table(const table_snapshot *t, glv_error *err) {
   const lance_schema *s = table_lance_schema(t);
@@ -202,7 +211,7 @@ static glv_status check_table(const table_snapshot *t, glv_error *err) {
                 table_name(t));
   }
   for (size_t i = 0; i < s->field_count; i++) {
-    if (s->fields[i].blob != BLOB_NONE) {
+    if (has_blobs(&s->fields[i])) {
       return FAIL(err, GLV_E_UNSUPPORTED,
                   "table '%s': column '%s' holds blobs, which this release does not write; compact "
                   "the table with pylance",

@@ -366,6 +366,13 @@ def test_compaction_of_tables_it_cannot_rewrite(glaive, db):
                                       str(db / "t.lance"), mode="append" if i else "create", data_storage_version="2.1")
     with pytest.raises(GlaiveError, match="column 'blob' holds blobs"):
         glaive.run("table", "compact", "t")
+    struct = pa.struct([blob, ("n", pa.int32())])
+    for i in range(2):
+        lance.write_dataset(pa.table({"s": pa.array([{"blob": b"x", "n": i}], struct)}), str(db / "n.lance"),
+                            mode="append" if i else "create", data_storage_version="2.1")
+    with pytest.raises(GlaiveError, match="column 's' holds blobs"):
+        glaive.run("table", "compact", "n")
+    assert lance.dataset(str(db / "n.lance")).version == 2
     path = str(db / "p.lance")
     for i in range(2):
         dataset = lance.write_dataset(pa.table({"id": [i]}), path, mode="append" if i else "create")
