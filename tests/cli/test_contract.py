@@ -191,6 +191,8 @@ def test_views_over_elements_and_groups(run):
     assert (done["mode"], done["reason"], done["rows_written"]) == ("rebuild", "grouped", 2)
     assert json.loads(run("view", "refresh", "groups", "--json").out)["mode"] == "no_op"
     assert json.loads(run("query", "SELECT id, n FROM groups ORDER BY id", "--json").out) == [{"id": 1, "n": 2}, {"id": 4, "n": 5}]
+    for view in ("elements", "groups"):
+        assert "equal to its definition" in run("view", "verify", view).out
 
 
 def test_output_into_what_is_no_file(run, tmp_path):

@@ -143,10 +143,16 @@ static glv_status refresh_full(glv_conn *conn, glv_error *err) {
   return refresh_view(conn, 1, err);
 }
 
-static glv_status create_new_view(glv_conn *conn, glv_error *err) {
+static glv_status create_from(glv_conn *conn, const char *query, glv_error *err) {
   glv_view_def def = GLV_OPTIONS(glv_view_def);
-  def.query = "SELECT id FROM t WHERE id > 1";
+  def.query = query;
   return glv_view_create(conn, ID("w"), &def, NULL, NULL, err);
+}
+static glv_status create_new_view(glv_conn *conn, glv_error *err) {
+  return create_from(conn, "SELECT id FROM t WHERE id > 1", err);
+}
+static glv_status create_grouped_view(glv_conn *conn, glv_error *err) {
+  return create_from(conn, "SELECT id % 2 AS odd, max(name) AS last FROM t GROUP BY odd", err);
 }
 
 /* A view in a namespace has a row in the catalog beside its table. */
@@ -209,6 +215,7 @@ ACT(merge_rows)
 ACT(refresh_incremental)
 ACT(refresh_full)
 ACT(create_new_view)
+ACT(create_grouped_view)
 ACT(create_child_view)
 ACT(cleanup)
 ACT(compact_table)
@@ -230,6 +237,9 @@ const scenario scenarios[] = {
     {"rebuild", act_refresh_full, BEFORE, T_ROWS "; " S_ROWS "; " V_AFTER REST, NULL},
     {"create view", act_create_new_view, BEFORE,
      T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: 2 1,3 2",
+     T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: "},
+    {"create view of groups", act_create_grouped_view, BEFORE,
+     T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: 0 b 1,1 c 0",
      T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: "},
     {"create view in a namespace", act_create_child_view, BEFORE, BEFORE "; ns.w: 2 W 1,3 Z 2",
      BEFORE "; ns.w: "},
