@@ -1,4 +1,5 @@
-"""Random histories of a source table, made by LanceDB 0.40 and pylance: the 27 kinds of operation of materialized-views 7.4.
+"""Random histories of a source table: the 27 kinds of operation of materialized-views 7.4, made by LanceDB 0.40, by pylance, and
+where it has them by Glaive.
 
 A History is deterministic in its seed. step() performs one operation at random and returns its name; operations that the
 engines refuse in the present state are skipped.
@@ -9,7 +10,7 @@ import random
 import lance
 import lance.file
 import pyarrow as pa
-from conftest import STABLE
+from conftest import STABLE, GlaiveError
 
 INT = pa.int32()
 STRUCT = pa.struct([("a", INT), ("b", INT)])
@@ -17,12 +18,15 @@ COLUMNS = [("k", INT), ("x", INT), ("y", INT), ("s", STRUCT), ("l", pa.list_(INT
 
 
 class History:
-    def __init__(self, db, connection, seed, name="t"):
+    def __init__(self, db, connection, seed, glaive=None, name="t"):
         self.random = random.Random(seed)
+        self.glaive = glaive  # None: the other engines do everything
+        self.name = name
         self.columns = COLUMNS[:]
         self.random.shuffle(self.columns)
         self.next_key = 100
         self.extra = []
+        self.refusals = []  # of Glaive
         self.count = 0
         self.path = str(db / f"{name}.lance")
         fields = pa.schema([pa.field(n, t) for n, t in self.columns])
@@ -55,26 +59,47 @@ class History:
     def chance(self, part):
         return self.random.random() < part
 
+    def ours(self, *words, rows=None):
+        """Perhaps perform an operation with Glaive's program. @return whether it was."""
+        if self.glaive is None or self.chance(0.6):
+            return False
+        if rows is None:
+            self.glaive.run("table", *words)
+        else:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, rows.schema) as writer:
+                writer.write_table(rows)
+            self.glaive.run("table", *words, "--format", "arrow", stdin=sink.getvalue().to_pybytes())
+        self.table.checkout_latest()
+        return True
+
     # ---- rows ----
 
     def append(self):
-        self.table.add(self.rows(self.table.schema, self.new_keys(self.random.randrange(1, 5))))
+        rows = self.rows(self.table.schema, self.new_keys(self.random.randrange(1, 5)))
+        if not self.ours("import", self.name, "-", "--append", rows=rows):
+            self.table.add(rows)
 
     def update(self):
-        self.table.update(where=f"k % {self.random.choice([2, 3, 5])} = 0", values_sql={"x": "x + 1"})
+        where = f"k % {self.random.choice([2, 3, 5])} = 0"
+        if not self.ours("update", self.name, "--set", "x=x + 1", "--where", where):
+            self.table.update(where=where, values_sql={"x": "x + 1"})
 
     def delete(self):
-        self.table.delete(f"k % 7 = {self.random.randrange(7)}")
+        where = f"k % 7 = {self.random.randrange(7)}"
+        if not self.ours("delete", self.name, "--where", where):
+            self.table.delete(where)
 
     def upsert(self):
-        keys = self.keys(2) + self.new_keys(1)
-        merge = self.table.merge_insert("k").when_matched_update_all().when_not_matched_insert_all()
-        merge.execute(self.rows(self.table.schema, keys))
+        rows = self.rows(self.table.schema, self.keys(2) + self.new_keys(1))
+        if not self.ours("merge", self.name, "-", "--on", "k", "--when-matched-update", "--when-not-matched-insert", rows=rows):
+            self.table.merge_insert("k").when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
     def delete_by_source(self):
         rows = self.table.to_arrow()
-        if len(rows) > 2:
-            self.table.merge_insert("k").when_not_matched_by_source_delete().execute(rows.slice(0, len(rows) - 1))
+        rows = rows.slice(0, len(rows) - 1)
+        if len(rows) > 1 and not self.ours("merge", self.name, "-", "--on", "k", "--when-not-matched-by-source-delete", rows=rows):
+            self.table.merge_insert("k").when_not_matched_by_source_delete().execute(rows)
 
     def partial(self, column):
         keys = self.keys(3)
@@ -117,6 +142,8 @@ class History:
         self.readd(["x"], 0.3)
 
     def replace_file(self):
+        if "x" not in self.names():
+            return
         dataset = lance.dataset(self.path)
         part = self.random.choice(dataset.get_fragments())
         field = dataset.lance_schema.field("x").id()
@@ -137,25 +164,38 @@ class History:
 
     def add_by_expression(self):
         name = f"e{self.count}"
-        self.table.add_columns({name: "x + 1"})
+        if not self.ours("columns", "add", self.name, f"{name}=x + 1"):
+            self.table.add_columns({name: "x + 1"})
         self.extra.append(name)
 
     def add_null(self):
         name = f"n{self.count}"
-        self.table.add_columns(pa.schema([pa.field(name, INT)]))
+        self.add_null_column(name)
         self.extra.append(name)
+
+    def add_null_column(self, name):
+        if not self.ours("columns", "add", self.name, "--null", f"{name}=int32"):
+            self.table.add_columns(pa.field(name, INT))
+
+    def drop_columns(self, names):
+        if not self.ours("columns", "drop", self.name, *names):
+            self.table.drop_columns(names)
+
+    def cast(self, name, kind):
+        if not self.ours("columns", "alter", self.name, "--type", f"{name}={kind}"):
+            self.table.alter_columns({"path": name, "data_type": kind})
 
     def drop(self):
         if self.extra:
-            self.table.drop_columns([self.extra.pop()])
+            self.drop_columns([self.extra.pop()])
 
     def readd(self, names, compact):
-        self.table.drop_columns(names)
+        self.drop_columns(names)
         if self.chance(compact):
             self.compact()
         for name in names:
             if name in ("x", "y"):
-                self.table.add_columns(pa.field(name, INT))
+                self.add_null_column(name)
 
     def readd_null(self):
         self.readd(["x"], 0.8)
@@ -166,7 +206,7 @@ class History:
         self.readd(names + extra, 0.8)
 
     def readd_by_expression(self):
-        self.table.drop_columns(["x"])
+        self.drop_columns(["x"])
         if self.chance(0.7):
             self.compact()
         self.table.add_columns({"x": "cast(k * 2 as int)"})
@@ -177,20 +217,22 @@ class History:
 
     def cast_unread(self):
         if self.extra:
-            self.table.alter_columns({"path": self.extra[-1], "data_type": pa.int64()})
+            self.cast(self.extra[-1], pa.int64())
 
     def cast_read(self):
-        self.table.alter_columns({"path": "x", "data_type": pa.int64()})
+        self.cast("x", pa.int64())
         if self.chance(0.5):
             self.compact()
         if self.chance(0.9):
-            self.table.alter_columns({"path": "x", "data_type": INT})
+            self.cast("x", INT)
 
     def swap(self):
-        self.table.alter_columns({"path": "x", "rename": "zz"})
+        if not self.ours("columns", "alter", self.name, "--rename", "x=zz"):
+            self.table.alter_columns({"path": "x", "rename": "zz"})
         if self.chance(0.3):
             self.compact()
-        self.table.alter_columns({"path": "y", "rename": "x"}, {"path": "zz", "rename": "y"})
+        if not self.ours("columns", "alter", self.name, "--rename", "y=x", "--rename", "zz=y"):
+            self.table.alter_columns({"path": "y", "rename": "x"}, {"path": "zz", "rename": "y"})
 
     def swap_children(self):
         for old, new in (("s.a", "zz"), ("s.b", "a"), ("s.zz", "b")):
@@ -199,6 +241,8 @@ class History:
     # ---- the whole table ----
 
     def compact(self):
+        if self.ours("compact", self.name):
+            return
         if self.chance(0.5):
             self.table.optimize(cleanup_older_than=datetime.timedelta(days=30))
         else:
@@ -206,12 +250,16 @@ class History:
             self.table.checkout_latest()
 
     def restore(self):
-        self.table.restore(self.random.randrange(1, self.table.version + 1))
+        version = self.random.randrange(1, self.table.version + 1)
+        if not self.ours("restore", self.name, version):
+            self.table.restore(version)
         self.extra = [n for n in self.names() if n not in dict(COLUMNS)]
 
     def overwrite(self):
         schema = self.table.schema if self.chance(0.6) else pa.schema([pa.field(n, t) for n, t in self.columns])
-        self.table.add(self.rows(schema, self.new_keys(2)), mode="overwrite")
+        rows = self.rows(schema, self.new_keys(2))
+        if not self.ours("import", self.name, "-", "--overwrite", rows=rows):
+            self.table.add(rows, mode="overwrite")
         self.extra = [n for n in self.names() if n not in dict(COLUMNS)]
 
     def index(self):
@@ -234,6 +282,8 @@ class History:
         except Exception as error:  # refused by the engine in this state
             if isinstance(error, (AssertionError, AttributeError, TypeError, NameError)):
                 raise
+            if isinstance(error, GlaiveError):
+                self.refusals.append((operation.__name__, str(error)))
             self.repair()
             return f"({operation.__name__}: {str(error)[:60]})"
         return operation.__name__

@@ -90,11 +90,13 @@ class Views:
         version = int(options[1]) if options else lance.dataset(self.history.path).version
         note = f"seed {self.history.seed}, {shape} at {version}: {self.log}"
         try:
+            forecast = self.glaive.refresh(shape, "--explain", *options)
             result = self.glaive.refresh(shape, *options)
         except GlaiveError as error:  # the type of x or the columns differ at that version
             assert "does not produce this view's schema" in str(error) or "dropped or renamed" in str(error), (note, error)
             return None
         assert result["source_version"] == version, note
+        assert (forecast["mode"], forecast["reason"]) == (result["mode"], result["reason"]), (note, forecast, result)
         self.modes[result["mode"], result.get("reason", "")] += 1
         check_rows(self.glaive.read(shape), source_rows(self.history.path, version, shape), shape, (note, result))
         return result
@@ -109,7 +111,7 @@ class Views:
 
 
 def run_sequence(glaive, connection, seed, length):
-    history = History(glaive.db, connection, seed)
+    history = History(glaive.db, connection, seed, glaive)
     history.seed = seed
     shapes = history.random.sample(sorted(SHAPES), 3)
     views = Views(glaive, history, shapes)
@@ -123,11 +125,13 @@ def run_sequence(glaive, connection, seed, length):
 def test_random_histories(glaive, tmp_path):
     """Rows are those of the query at the watermark after every step; sampled: LanceDB reads the same and says no_op."""
     modes = collections.Counter()
+    refusals = []
     for i in range(SEQUENCES):
         glaive.db = tmp_path / f"db{i}"
         connection = lancedb.connect(str(glaive.db))
         views = run_sequence(glaive, connection, SEED * 1000003 + i, LENGTH)
         modes += views.modes
+        refusals += views.history.refusals
         if i % 10 == 0:
             for shape in views.shapes:
                 if views.refresh(shape) is not None:
@@ -136,7 +140,7 @@ def test_random_histories(glaive, tmp_path):
         import shutil
 
         shutil.rmtree(glaive.db)
-    print(dict(modes))
+    print(dict(modes), *sorted(set(refusals)), sep="\n")
     assert modes["incremental", ""] > 0
     reasons = {reason for mode, reason in modes if mode == "rebuild"}
     assert reasons <= {"input_identity", "too_many_changes", "limit", "grouped"}
