@@ -92,7 +92,11 @@ typedef struct glv_refresh_result {
   uint64_t version;       /**< the version of the view now */
   int64_t duration_ms;
   int64_t source_rows_scanned;
-  char reason[32]; /**< why it was a rebuild; "" otherwise */
+  /** Why it was a rebuild, "" otherwise: "first", "full", "definition", "drift" (somebody wrote to
+   * the view), "stamp_gone", "watermark_gone" (versions that a cleanup removed),
+   * "source_recreated", "input_identity" (the columns read are not the same ones), "limit",
+   * "too_many_changes", "grouped", "no_provenance", "upstream". */
+  char reason[32];
 } glv_refresh_result;
 
 /**

@@ -533,6 +533,21 @@ def test_computed_columns_are_written_null_and_kept(glaive, source, computed, la
     assert lancedb40.open_materialized_view("v").refresh().mode == "no_op"
 
 
+def test_internal_inputs_are_filled(glaive, source):
+    """A source column that only computed columns read stands in the view under an internal name."""
+    glaive.run("view", "create", "v", "--as", "SELECT k, x AS hidden FROM t")
+    path = str(glaive.db / "v.lance")
+    lance.dataset(path).alter_columns({"path": "hidden", "name": "__input_x"})
+    definition = lance.dataset(path).schema.metadata[b"mv.definition"].decode().replace('"hidden"', '"__input_x"')
+    lance.dataset(path).update_schema_metadata({"mv.definition": definition})
+    stamp(path)
+    source.update(where="k < 3", values={"x": 7})
+    source.add(source.to_arrow().slice(0, 1).set_column(0, "k", pa.array([900], pa.int32())))
+    assert glaive.refresh("v")["mode"] == "incremental"
+    rows = lance.dataset(path).to_table().select(["k", "__input_x"])
+    assert sorted(zip(*rows.to_pydict().values())) == sorted(zip(*source.to_arrow().select(["k", "x"]).to_pydict().values()))
+
+
 def test_fills_and_marks_are_no_drift(glaive, source, computed):
     fill(computed)
     lance.dataset(computed).update_field_metadata({"next": {"computed_refresh.recorded_at_version": "7"}})
