@@ -5,7 +5,18 @@
 #include "arrow/cdata.h"
 #include "cli/cli.h"
 
-static int report(cli *c, const char *done, glv_id id, const glv_write_result *result) {
+/* The table is opened when everything that was typed makes sense. */
+static glv_table *open_table(cli *c, glv_id *ret_id) {
+  return cli_open_table(c, c->arguments[1], ret_id);
+}
+
+/* The end of a change: the table is released, and the outcome told. */
+static int report(cli *c, glv_table *table, glv_status status, const char *done, glv_id id,
+                  const glv_write_result *result) {
+  glv_table_free(table);
+  if (status != GLV_OK) {
+    return cli_failed(c);
+  }
   if (!c->json) {
     printf("%s table %s, version %" PRIu64 "\n", done, cli_name_text(c, id), result->version);
     return EXIT_DONE;
@@ -79,10 +90,11 @@ static glv_status add_nulls(cli *c, glv_table *table, const field *fields, glv_w
   return status;
 }
 
-static int add(cli *c, glv_table *table, glv_id id) {
+static int add(cli *c) {
   glv_pairs columns;
   field *nulls = NULL;
   int code;
+  glv_id id;
   glv_write_result result = GLV_OPTIONS(glv_write_result);
   const bool has_nulls = cli_flag(c, "null");
   if (has_nulls == (c->argument_count > 2)) {
@@ -91,10 +103,14 @@ static int add(cli *c, glv_table *table, glv_id id) {
   if (has_nulls ? !read_null_fields(c, &nulls, &code) : !read_expressions(c, &columns, &code)) {
     return code == EXIT_USAGE ? code : cli_failed(c);
   }
+  glv_table *table = open_table(c, &id);
+  if (table == NULL) {
+    return cli_failed(c);
+  }
   const glv_status status = has_nulls
                                 ? add_nulls(c, table, nulls, &result)
                                 : glv_table_add_columns(table, columns, NULL, &result, &c->error);
-  return status == GLV_OK ? report(c, "added columns to", id, &result) : cli_failed(c);
+  return report(c, table, status, "added columns to", id, &result);
 }
 
 /* ---- alter ---- */
@@ -160,10 +176,9 @@ static int read_changes(cli *c, json *changes) {
   return code < 0 ? push_nullability(c, changes, "not-null", false) : code;
 }
 
-static int alter(cli *c, glv_table *table, glv_id id) {
+/* The changes that the options say, as text. @return -1, or an exit code. */
+static int print_changes(cli *c, buf *text) {
   CLEANUP(js_cleanup) json *changes = js_new_array();
-  CLEANUP(buf_dispose) buf text;
-  buf_init(&text, c->env, SIZE_MAX / 2);
   const int code = read_changes(c, changes);
   if (code >= 0) {
     return code;
@@ -171,26 +186,45 @@ static int alter(cli *c, glv_table *table, glv_id id) {
   if (js_count(changes) == 0 || c->argument_count > 2) {
     return cli_usage(c, "'table columns alter' takes NAME and what to alter as options");
   }
-  glv_write_result result = GLV_OPTIONS(glv_write_result);
-  if (js_print(changes, 0, 17, &text, &c->error) != GLV_OK ||
-      buf_append(&text, "", 1, &c->error) != GLV_OK ||
-      glv_table_alter_columns(table, text.data, NULL, &result, &c->error) != GLV_OK) {
+  if (js_print(changes, 0, 17, text, &c->error) != GLV_OK ||
+      buf_append(text, "", 1, &c->error) != GLV_OK) {
     return cli_failed(c);
   }
-  return report(c, "altered columns of", id, &result);
+  return -1;
+}
+
+static int alter(cli *c) {
+  glv_id id;
+  glv_write_result result = GLV_OPTIONS(glv_write_result);
+  CLEANUP(buf_dispose) buf text;
+  buf_init(&text, c->env, SIZE_MAX / 2);
+  const int code = print_changes(c, &text);
+  if (code >= 0) {
+    return code;
+  }
+  glv_table *table = open_table(c, &id);
+  if (table == NULL) {
+    return cli_failed(c);
+  }
+  const glv_status status = glv_table_alter_columns(table, text.data, NULL, &result, &c->error);
+  return report(c, table, status, "altered columns of", id, &result);
 }
 
 /* ---- drop ---- */
 
-static int drop(cli *c, glv_table *table, glv_id id) {
+static int drop(cli *c) {
+  glv_id id;
+  glv_write_result result = GLV_OPTIONS(glv_write_result);
   if (c->argument_count < 3) {
     return cli_usage(c, "'table columns drop' takes NAME and the columns");
   }
+  glv_table *table = open_table(c, &id);
+  if (table == NULL) {
+    return cli_failed(c);
+  }
   const glv_strs columns = {c->arguments + 2, c->argument_count - 2};
-  glv_write_result result = GLV_OPTIONS(glv_write_result);
-  return glv_table_drop_columns(table, columns, NULL, &result, &c->error) == GLV_OK
-             ? report(c, "dropped columns of", id, &result)
-             : cli_failed(c);
+  const glv_status status = glv_table_drop_columns(table, columns, NULL, &result, &c->error);
+  return report(c, table, status, "dropped columns of", id, &result);
 }
 
 /* ---- the command ---- */
@@ -218,14 +252,7 @@ static int columns(cli *c) {
   if (foreign != NULL) {
     return cli_usage(c, "'table columns %s' takes no --%s", c->arguments[0], foreign);
   }
-  glv_id id;
-  glv_table *table = cli_open_table(c, c->arguments[1], &id);
-  if (table == NULL) {
-    return cli_failed(c);
-  }
-  const int code = is_add ? add(c, table, id) : is_alter ? alter(c, table, id) : drop(c, table, id);
-  glv_table_free(table);
-  return code;
+  return is_add ? add(c) : is_alter ? alter(c) : drop(c);
 }
 
 static const option_spec columns_options[] = {

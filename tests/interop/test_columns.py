@@ -613,3 +613,23 @@ def test_metadata_of_both_at_once(twins, db):
     with pytest.raises(Exception, match="incompatible"):
         handle.update_config({"ours": "3"})
     connection.close()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_many_rows(twins, version):
+    """Fragments of many windows, with long runs of deleted rows at either end and holes between."""
+    count = 300_000
+    words = pa.array([None if i % 11 == 0 else f"word {i % 1000}" for i in range(count)])
+    twins.create(
+        pa.table({"k": range(count), "s": words}), data_storage_version=version, enable_stable_row_ids=True, max_rows_per_file=120_000
+    )
+    gone = "k < 70000 or (k > 110000 and k < 130000) or k % 7 = 3 or k > 280000 or (k > 200000 and k < 200000 + 30000)"
+    twins.both(lambda d: d.delete(gone))
+    twins.add({"twice": "k * 2", "up": "upper(s)", "q": "cast(1000000 as bigint) / cast(k - 69999 as bigint)"})
+    twins.alter({"path": "k", "data_type": pa.int32()}, {"path": "s", "data_type": pa.large_string()})
+    ours, theirs = lance.dataset(twins.ours), lance.dataset(twins.theirs)
+    columns = theirs.schema.names + ["_row_created_at_version", "_row_last_updated_at_version"]
+    assert ours.to_table(columns=columns, with_row_id=True) == theirs.to_table(columns=columns, with_row_id=True)
+    for fragment in ours.get_fragments():
+        assert all(f.file_size_bytes for f in fragment.metadata.files)
+    ours.validate()
