@@ -83,13 +83,30 @@ static void set_latest(struct loop *l, table_snapshot *t) {
   l->latest = t;
 }
 
-/* Reads what was committed since the last look. Versions that a cleanup removed are skipped. */
+/* Whether the operation says something about rows, files or columns as they were in its base. */
+static bool depends_on_base(enum operation_kind kind) {
+  return kind == OPERATION_DELETE || kind == OPERATION_UPDATE || kind == OPERATION_REWRITE ||
+         kind == OPERATION_MERGE || kind == OPERATION_PROJECT;
+}
+
+static glv_status fail_gap(const struct loop *l, uint64_t version, glv_error *err) {
+  error_set(err, GLV_E_CONFLICT,
+            "table '%s': version %llu was removed by a cleanup before this %s transaction was "
+            "compared with it. Please retry.",
+            l->plan.home->name, (unsigned long long)version, operation_name(l->plan.op->kind));
+  error_flag(err, GLV_ERROR_MAY_RETRY);
+  return GLV_E_CONFLICT;
+}
+
+/* Reads what was committed since the last look. Of a version that a cleanup removed nobody knows
+ * what it did: an operation that depends on its base is computed again, others go on. */
 static glv_status catch_up(struct loop *l, const version_listing *found, glv_error *err) {
   for (uint64_t v = l->examined + 1; v <= found->latest && l->committed == 0; v++) {
     table_snapshot *t;
     glv_error report = {0};
     const glv_status status = snapshot_load(l->plan.home, v, found->is_v1, &t, &report);
     if (status == GLV_E_VERSION_NOT_FOUND && v != found->latest) {
+      TRY(depends_on_base(l->plan.op->kind) ? fail_gap(l, v, err) : GLV_OK);
       continue;
     }
     if (status != GLV_OK) {
