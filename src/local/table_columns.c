@@ -284,9 +284,10 @@ glv_status local_table_set_metadata(glv_table *table, glv_pairs items,
   TRY(check_replace(latest, options, err));
   table_snapshot *made = NULL;
   write_result result = {0};
-  TRY(table_set_metadata(latest, targets[options->target], str_of(options->column), changes,
-                         items.count, (options->flags & GLV_METADATA_REPLACE) != 0, options->cancel,
-                         &made, &result, err));
+  const metadata_update update = {true, (options->flags & GLV_METADATA_REPLACE) != 0, changes,
+                                  items.count};
+  TRY(table_set_metadata(latest, targets[options->target], str_of(options->column), &update,
+                         options->cancel, &made, &result, err));
   finish(t, made, &result, ret);
   return GLV_OK;
 }

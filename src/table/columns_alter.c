@@ -173,32 +173,43 @@ static glv_status check_cast(const struct altering *a, const struct alteration *
   return GLV_OK;
 }
 
-static glv_status check_changes(struct altering *a, glv_error *err) {
+/* Whether a column that may be null is to be not null. */
+static bool is_tightened(const struct altering *a, const struct alteration *f) {
+  return f->change.sets_nullable && !f->change.nullable && a->edit.fields[f->at].message->nullable;
+}
+
+static glv_status check_combination(struct altering *a, glv_error *err) {
   for (size_t i = 0; i < a->field_count; i++) {
-    const struct alteration *f = &a->fields[i];
-    a->tightens |=
-        f->change.sets_nullable && !f->change.nullable && a->edit.fields[f->at].message->nullable;
+    a->tightens |= is_tightened(a, &a->fields[i]);
   }
   if (a->casts) {
     TRY(columns_check_settled(a->table, "change the type of a column", err));
   } else if (a->tightens) {
     TRY(columns_check_settled(a->table, "make a column non-nullable", err));
   }
-  if (a->casts && a->tightens) {
-    return FAIL(err, GLV_E_INVALID_INPUT,
-                "table '%s': cannot make a column non-nullable and cast columns in the same call: "
-                "apply the cast first, then the nullability change",
-                table_name(a->table));
+  return !a->casts || !a->tightens
+             ? GLV_OK
+             : FAIL(err, GLV_E_INVALID_INPUT,
+                    "table '%s': cannot make a column non-nullable and cast columns in the same "
+                    "call: apply the cast first, then the nullability change",
+                    table_name(a->table));
+}
+
+static glv_status check_field(struct altering *a, const struct alteration *f, glv_error *err) {
+  if (f->change.rename.data != NULL || f->change.type != NULL) {
+    TRY(columns_check_computed(&a->edit, f->at, NULL, 0, err));
   }
+  if (f->change.type != NULL) {
+    TRY(columns_check_not_computed(&a->edit, f->at, err));
+    TRY(check_cast(a, f, err));
+  }
+  return is_tightened(a, f) ? check_no_nulls(a, f, err) : GLV_OK;
+}
+
+static glv_status check_changes(struct altering *a, glv_error *err) {
+  TRY(check_combination(a, err));
   for (size_t i = 0; i < a->field_count; i++) {
-    const struct alteration *f = &a->fields[i];
-    if (f->change.type != NULL) {
-      TRY(check_cast(a, f, err));
-    }
-    if (a->tightens && f->change.sets_nullable && !f->change.nullable &&
-        a->edit.fields[f->at].message->nullable) {
-      TRY(check_no_nulls(a, f, err));
-    }
+    TRY(check_field(a, &a->fields[i], err));
   }
   return GLV_OK;
 }

@@ -75,6 +75,9 @@ static glv_status drop(void *context, const table_snapshot *base, table_snapshot
   }
   for (size_t i = 0; i < d->count; i++) {
     TRY(edit_find(&e, d->paths[i], &dropped[i], err));
+  }
+  for (size_t i = 0; i < d->count; i++) {
+    TRY(columns_check_computed(&e, dropped[i], dropped, d->count, err));
     remove_field(&e, dropped[i]);
   }
   for (size_t i = 0; i < d->count; i++) {

@@ -63,6 +63,20 @@ glv_status edit_finish(const schema_edit *e, const lance_schema **ret, glv_error
 /** The new fields alone, with those that they stand in: the schema of files of new columns. */
 glv_status edit_new_fields(const schema_edit *e, const lance_schema **ret, glv_error *err);
 
+/* ---- computed columns (columns_computed.c) ---- */
+
+/**
+ * GLV_E_INVALID_INPUT when a computed column reads the field, which is to get another name or type
+ * or to go.
+ *
+ * @param dropped  positions of fields that go in the same call.
+ */
+glv_status columns_check_computed(const schema_edit *e, size_t at, const size_t *dropped,
+                                  size_t dropped_count, glv_error *err);
+/** GLV_E_INVALID_INPUT when the field, whose type is to change, is computed or stands in one that
+ * is. */
+glv_status columns_check_not_computed(const schema_edit *e, size_t at, glv_error *err);
+
 /* ---- files (columns_stage.c) ---- */
 
 /**

@@ -171,11 +171,10 @@ static glv_status set(void *context, const table_snapshot *base, table_snapshot 
 }
 
 glv_status table_set_metadata(const table_snapshot *t, enum metadata_target target, str path,
-                              const metadata_change *changes, size_t count, bool replace,
-                              cancel_token *cancel, table_snapshot **ret, write_result *ret_result,
-                              glv_error *err) {
+                              const metadata_update *update, cancel_token *cancel,
+                              table_snapshot **ret, write_result *ret_result, glv_error *err) {
   const column_options options = {.cancel = cancel};
-  struct setting s = {target, path, changes, count, replace, &options};
-  TRY(check_keys(table_env(t), changes, count, err));
-  return columns_run(t, count + replace, set, &s, &options, ret, ret_result, err);
+  struct setting s = {target, path, update->changes, update->count, update->replace, &options};
+  TRY(check_keys(table_env(t), update->changes, update->count, err));
+  return columns_run(t, update->count + update->replace, set, &s, &options, ret, ret_result, err);
 }

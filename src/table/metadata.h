@@ -19,8 +19,7 @@ enum metadata_target {
  * Change keys of one map.
  *
  * @param path     METADATA_FIELD: the column (table/columns.h).
- * @param changes  no key twice; value.data NULL = remove the key.
- * @param replace  the map is emptied first.
+ * @param update   no key twice; value.data NULL = remove the key.
  * @param ret      the new version, or a further reference to t without anything to change; may be
  *                 NULL.
  * @param ret_result  only the attempts are set; may be NULL.
@@ -30,8 +29,7 @@ enum metadata_target {
  * conflict. Thread class: T.
  */
 glv_status table_set_metadata(const table_snapshot *t, enum metadata_target target, str path,
-                              const metadata_change *changes, size_t count, bool replace,
-                              cancel_token *cancel, table_snapshot **ret, write_result *ret_result,
-                              glv_error *err);
+                              const metadata_update *update, cancel_token *cancel,
+                              table_snapshot **ret, write_result *ret_result, glv_error *err);
 
 #endif

@@ -198,12 +198,47 @@ static void views(void **state) {
   suite_close(&s);
 }
 
+/* What a computed column reads keeps its name and type, and stays, as LanceDB wants it. */
+static void computed_columns(void **state) {
+  (void)state;
+  suite s;
+  suite_open(&s);
+  glv_table *t = create_table(&s, ID("t"), columns, rows);
+  must(&s, glv_table_add_columns(t, PAIRS({"c", "id + 1"}, {"free", "id"}), NULL, NULL, &s.err));
+  set(&s, t, GLV_METADATA_FIELD, "c", 0,
+      PAIRS({"computed_column", "true"}, {"computed_column.kind", "sql"},
+            {"computed_column.expression", "id + 1"}),
+      GLV_OK, "");
+  for (int kind = 0; kind < 2; kind++) {
+    must_fail(
+        &s, GLV_E_INVALID_INPUT, "'id' is read by computed column 'c'",
+        glv_table_alter_columns(t, "[{\"path\": \"id\", \"rename\": \"x\"}]", NULL, NULL, &s.err));
+    must_fail(&s, GLV_E_INVALID_INPUT, "is read by",
+              glv_table_alter_columns(t, "[{\"path\": \"id\", \"data_type\": \"int32\"}]", NULL,
+                                      NULL, &s.err));
+    must_fail(&s, GLV_E_INVALID_INPUT, "is read by",
+              glv_table_drop_columns(t, STRINGS("free", "id"), NULL, NULL, &s.err));
+    must_fail(&s, GLV_E_INVALID_INPUT, "'c' is computed",
+              glv_table_alter_columns(t, "[{\"path\": \"c\", \"data_type\": \"int32\"}]", NULL,
+                                      NULL, &s.err));
+    set(&s, t, GLV_METADATA_FIELD, "c", 0,
+        PAIRS({"computed_column.kind", "function"}, {"computed_column.inputs", "[\"id\"]"}), GLV_OK,
+        "");
+  }
+  must(&s, glv_table_alter_columns(
+               t, "[{\"path\": \"c\", \"rename\": \"d\"}, {\"path\": \"id\", \"nullable\": true}]",
+               NULL, NULL, &s.err));
+  must(&s, glv_table_drop_columns(t, STRINGS("free"), NULL, NULL, &s.err));
+  must(&s, glv_table_drop_columns(t, STRINGS("id", "d"), NULL, NULL, &s.err));
+  glv_table_free(t);
+  suite_close(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(changes),
-      cmocka_unit_test(arguments),
-      cmocka_unit_test(metadata_maps),
-      cmocka_unit_test(views),
+      cmocka_unit_test(changes),          cmocka_unit_test(arguments),
+      cmocka_unit_test(metadata_maps),    cmocka_unit_test(views),
+      cmocka_unit_test(computed_columns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

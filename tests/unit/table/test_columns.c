@@ -254,9 +254,11 @@ static void test_metadata(void **state) {
   for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
     const str path = targets[i] == METADATA_FIELD ? STR("text") : (str){0};
     table_snapshot *next;
-    OK(table_set_metadata(s, targets[i], path, two, 2, false, NULL, &next, NULL, err));
+    OK(table_set_metadata(s, targets[i], path, &(metadata_update){true, false, two, 2}, NULL, &next,
+                          NULL, err));
     move(&s, next);
-    OK(table_set_metadata(s, targets[i], path, one, 2, i % 2 == 1, NULL, &next, NULL, err));
+    OK(table_set_metadata(s, targets[i], path, &(metadata_update){true, i % 2 == 1, one, 2}, NULL,
+                          &next, NULL, err));
     move(&s, next);
   }
   assert_int_equal(table_version(s), 11);
@@ -271,18 +273,22 @@ static void test_metadata(void **state) {
   const metadata_change empty = {STR(""), STR("1")};
   const metadata_change twice[] = {{STR("a"), STR("1")}, {STR("a"), STR("2")}};
   EXPECT(GLV_E_INVALID_INPUT, "empty",
-         table_set_metadata(s, METADATA_TABLE, (str){0}, &empty, 1, false, NULL, NULL, NULL, err));
+         table_set_metadata(s, METADATA_TABLE, (str){0}, &(metadata_update){true, false, &empty, 1},
+                            NULL, NULL, NULL, err));
   EXPECT(GLV_E_INVALID_INPUT, "twice",
-         table_set_metadata(s, METADATA_TABLE, (str){0}, twice, 2, false, NULL, NULL, NULL, err));
+         table_set_metadata(s, METADATA_TABLE, (str){0}, &(metadata_update){true, false, twice, 2},
+                            NULL, NULL, NULL, err));
   EXPECT(GLV_E_COLUMN_NOT_FOUND, "no column 'x'",
-         table_set_metadata(s, METADATA_FIELD, STR("x"), two, 2, false, NULL, NULL, NULL, err));
+         table_set_metadata(s, METADATA_FIELD, STR("x"), &(metadata_update){true, false, two, 2},
+                            NULL, NULL, NULL, err));
   table_unref(s);
 }
 
 static glv_status set_config(const table_snapshot *s, const char *key, const char *value,
                              table_snapshot **ret, glv_error *err) {
   const metadata_change change = {str_of(key), str_of(value)};
-  return table_set_metadata(s, METADATA_CONFIG, (str){0}, &change, 1, false, NULL, ret, NULL, err);
+  return table_set_metadata(s, METADATA_CONFIG, (str){0},
+                            &(metadata_update){true, false, &change, 1}, NULL, ret, NULL, err);
 }
 
 /* Checklist 38: two writers at once. */
@@ -322,7 +328,8 @@ static glv_status act(const table_snapshot *s, enum action action, glv_error *er
   case DROP_TEXT:
     return table_drop_columns(s, &text, 1, NULL, NULL, NULL, err);
   case SET:
-    return table_set_metadata(s, METADATA_FIELD, text, &change, 1, false, NULL, NULL, NULL, err);
+    return table_set_metadata(s, METADATA_FIELD, text, &(metadata_update){true, false, &change, 1},
+                              NULL, NULL, NULL, err);
   case ACTIONS:
     break;
   }
