@@ -1,5 +1,6 @@
 """The exported C functions that the program does not show (connect_namespace, pages), through ctypes."""
 import ctypes as c
+import json
 import os
 
 from conftest import ROOT
@@ -29,6 +30,14 @@ class Page(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("limit", c.c_uint64), ("page_token", c.c_char_p)]
 
 
+class Strs(c.Structure):
+    _fields_ = [("items", c.POINTER(c.c_char_p)), ("count", c.c_size_t)]
+
+
+class Buf(c.Structure):
+    _fields_ = [("data", c.c_void_p), ("size", c.c_size_t), ("owner", c.c_void_p)]
+
+
 class EnvOptions(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("threads", c.c_uint32), ("log_level", c.c_int32),
                 ("memory_limit_bytes", c.c_uint64), ("allocator", c.c_void_p), ("io", c.c_void_p), ("log", c.c_void_p),
@@ -49,6 +58,21 @@ class MetadataOptions(c.Structure):
                 ("cancel", c.c_void_p)]
 
 
+class OpenOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("version", c.c_uint64), ("tag", c.c_char_p),
+                ("branch", c.c_char_p)]
+
+
+class MergeOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("on", Strs), ("update_if", c.c_char_p),
+                ("delete_if", c.c_char_p), ("cancel", c.c_void_p)]
+
+
+class CompactOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("target_rows", c.c_uint64), ("threshold", c.c_double),
+                ("cancel", c.c_void_p)]
+
+
 class RefreshOptions(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("full", c.c_int32), ("require", c.c_int32),
                 ("source_version", c.c_uint64), ("incarnation", c.c_char_p), ("retries", c.c_int32), ("cancel", c.c_void_p)]
@@ -61,7 +85,8 @@ class RefreshResult(c.Structure):
 
 
 TARGETS = {"schema": 0, "table": 1, "config": 2, "field": 3}
-REFRESH_UPSTREAM = 4
+REFRESH_SOURCE_VERSION, REFRESH_UPSTREAM = 1, 4
+MERGE_UPDATE, MERGE_INSERT, MERGE_DELETE = 2, 4, 8
 MODES = {1: "rebuild", 2: "incremental", 3: "no_op"}
 
 
@@ -73,6 +98,21 @@ class Failed(Exception):
 
 def id_of(parts):
     return Id((c.c_char_p * len(parts))(*[p.encode() for p in parts]), len(parts))
+
+
+def pairs_of(pairs):
+    items = (Pair * len(pairs))(*[Pair(k.encode(), v.encode() if v is not None else None) for k, v in pairs.items()])
+    return Pairs(items, len(pairs))
+
+
+def strs_of(names):
+    return Strs((c.c_char_p * len(names))(*[n.encode() for n in names]), len(names))
+
+
+def stream_of(table):
+    stream = (c.c_uint64 * 5)()  # struct ArrowArrayStream: five pointers
+    table.to_reader()._export_to_c(c.addressof(stream))
+    return stream
 
 
 def load():
@@ -111,9 +151,7 @@ class Connection:
         self.lib.glv_env_free(self.env)
 
     def create(self, parts, table):
-        stream = (c.c_uint64 * 5)()  # struct ArrowArrayStream: five pointers
-        table.to_reader()._export_to_c(c.addressof(stream))
-        self.call("glv_table_create", self.conn, id_of(parts), stream, None, None)
+        self.call("glv_table_create", self.conn, id_of(parts), stream_of(table), None, None)
 
     def drop(self, parts):
         self.call("glv_table_drop", self.conn, id_of(parts), None)
@@ -130,11 +168,10 @@ class Connection:
     def set_metadata(self, parts, target, changes, column=None, replace=False):
         """Keys of one map (TARGETS); a value of None removes the key."""
         table = c.c_void_p()
-        items = (Pair * len(changes))(*[Pair(k.encode(), v.encode() if v is not None else None) for k, v in changes.items()])
         options = MetadataOptions(c.sizeof(MetadataOptions), int(replace), TARGETS[target], column.encode() if column else None)
         self.call("glv_table_open", self.conn, id_of(parts), None, c.byref(table))
         try:
-            self.call("glv_table_set_metadata", table, Pairs(items, len(changes)), c.byref(options), None)
+            self.call("glv_table_set_metadata", table, pairs_of(changes), c.byref(options), None)
         finally:
             self.lib.glv_table_free(table)
 
@@ -191,3 +228,97 @@ class Connection:
         following = self.lib.glv_list_token(entries)
         self.lib.glv_list_free(entries)
         return names, following.decode() if following is not None else None
+
+
+class Handle:
+    """An open table or view, with the calls that change or report it; freed by close()."""
+
+    def __init__(self, connection, kind, parts):
+        self.connection, self.kind, self.handle = connection, kind, c.c_void_p()
+        connection.call(f"glv_{kind}_open", connection.conn, id_of(parts), None, c.byref(self.handle))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        getattr(self.connection.lib, f"glv_{self.kind}_free")(self.handle)
+
+    def call(self, name, *arguments):
+        self.connection.call(f"glv_{self.kind}_{name}", self.handle, *arguments)
+
+
+class Table(Handle):
+    def __init__(self, connection, parts):
+        super().__init__(connection, "table", parts)
+
+    def append(self, rows):
+        self.call("append", stream_of(rows), None, None)
+
+    def overwrite(self, rows):
+        self.call("overwrite", stream_of(rows), None, None)
+
+    def delete(self, where):
+        self.call("delete", where.encode(), None, None)
+
+    def update(self, assignments, where):
+        self.call("update", pairs_of(assignments), where.encode(), None, None)
+
+    def merge(self, rows, on, flags):
+        options = MergeOptions(struct_size=c.sizeof(MergeOptions), flags=flags, on=strs_of(on))
+        self.call("merge", stream_of(rows), c.byref(options), None)
+
+    def add_columns(self, expressions):
+        self.call("add_columns", pairs_of(expressions), None, None)
+
+    def add_null_columns(self, schema):
+        import pyarrow as pa
+
+        exported = (c.c_uint64 * 9)()  # struct ArrowSchema
+        schema._export_to_c(c.addressof(exported))
+        try:
+            self.call("add_null_columns", exported, None, None)
+        finally:
+            pa.Schema._import_from_c(c.addressof(exported))  # releases it
+
+    def alter_columns(self, changes):
+        self.call("alter_columns", json.dumps(changes).encode(), None, None)
+
+    def drop_columns(self, names):
+        self.call("drop_columns", strs_of(names), None, None)
+
+    def compact(self):
+        options = CompactOptions(struct_size=c.sizeof(CompactOptions))
+        self.call("compact", c.byref(options), None)
+
+    def restore(self, version):
+        options = OpenOptions(struct_size=c.sizeof(OpenOptions), version=version)
+        self.call("checkout", c.byref(options))
+        self.call("restore", None)
+
+
+class View(Handle):
+    def __init__(self, connection, parts):
+        super().__init__(connection, "view", parts)
+
+    def report(self, name, options=None):
+        """explain, status or verify."""
+        text = Buf()
+        try:
+            self.call(name, c.byref(options) if options is not None else None, c.byref(text))
+            return json.loads(c.string_at(text.data, text.size))
+        finally:
+            self.connection.lib.glv_buf_dispose(c.byref(text))
+
+    def refresh(self, options=None):
+        """(mode, reason, rows written, source version)"""
+        result = RefreshResult(struct_size=c.sizeof(RefreshResult))
+        self.call("refresh", c.byref(options) if options is not None else None, c.byref(result))
+        return MODES[result.mode], result.reason.decode(), result.rows_written, result.source_version
+
+
+def to_version(version):
+    """Options of a refresh to that version of the source."""
+    return RefreshOptions(struct_size=c.sizeof(RefreshOptions), flags=REFRESH_SOURCE_VERSION, source_version=version)

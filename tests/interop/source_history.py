@@ -18,7 +18,8 @@ COLUMNS = [("k", INT), ("x", INT), ("y", INT), ("s", STRUCT), ("l", pa.list_(INT
 
 
 class History:
-    def __init__(self, db, connection, seed, glaive=None, name="t"):
+    def __init__(self, db, connection, seed, glaive=None, name="t", namespace=()):
+        self.seed = seed
         self.random = random.Random(seed)
         self.glaive = glaive  # None: the other engines do everything
         self.name = name
@@ -28,9 +29,10 @@ class History:
         self.extra = []
         self.refusals = []  # of Glaive
         self.count = 0
-        self.path = str(db / f"{name}.lance")
         fields = pa.schema([pa.field(n, t) for n, t in self.columns])
-        self.table = connection.create_table(name, self.rows(fields, list(range(12))), storage_options=STABLE)
+        where = {"namespace_path": list(namespace)} if namespace else {}
+        self.table = connection.create_table(name, self.rows(fields, list(range(12))), storage_options=STABLE, **where)
+        self.path = self.table.to_lance().uri if namespace else str(db / f"{name}.lance")
         if self.random.random() < 0.4:  # x in a data file of its own
             self.table.drop_columns(["x"])
             self.table.add_columns({"x": "cast(k * 3 as int)"})
