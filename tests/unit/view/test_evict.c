@@ -90,8 +90,8 @@ static glv_status add_damaged(void *context, file_writer *w, glv_error *err) {
 }
 
 /* One view file with these ids, in two pages and more. */
-static table_snapshot *make_view(test_env *t, const uint64_t *ids, size_t count,
-                                 enum damage damage) {
+static table_snapshot *make_view_of(test_env *t, const uint64_t *ids, size_t count,
+                                    enum damage damage, const char *version) {
   const field fields[] = {{.name = "x", .type = type_simple(TYPE_INT64)},
                           {.name = VIEW_SOURCE_ROW_ID, .type = type_simple(TYPE_UINT64)}};
   schema *s;
@@ -110,7 +110,8 @@ static table_snapshot *make_view(test_env *t, const uint64_t *ids, size_t count,
   batch_reader r;
   OK(batch_reader_of(t->env, s, &b, 1, &r, err));
   struct made context = {t->env, damage};
-  const create_options o = {.stage = {.page_bytes = 32768,
+  const create_options o = {.version = version,
+                            .stage = {.page_bytes = 32768,
                                       .summary_column = VIEW_SOURCE_ROW_ID,
                                       .globals = add_damaged,
                                       .globals_context = &context}};
@@ -119,6 +120,11 @@ static table_snapshot *make_view(test_env *t, const uint64_t *ids, size_t count,
   batch_dispose(&b);
   schema_unref(s);
   return view;
+}
+
+static table_snapshot *make_view(test_env *t, const uint64_t *ids, size_t count,
+                                 enum damage damage) {
+  return make_view_of(t, ids, count, damage, NULL);
 }
 
 /* The rows found are those whose id is wanted and that are live. */
@@ -155,6 +161,42 @@ static void choose(rng *random, id_runs *wanted) {
 static void fill_ids(rng *random, int order, uint64_t *ids) {
   for (size_t i = 0; i < ROWS; i++) {
     ids[i] = order == 0 ? 2 * i : order == 1 ? i / 3 : rng_below(random, 2 * ROWS);
+  }
+}
+
+static void count_line(void *user, int32_t level, const char *message) {
+  (void)level;
+  assert_non_null(strstr(message, "provenance summary"));
+  ++*(size_t *)user;
+}
+
+/* Whether evictions trust the summary of such a file; if not, the log says so. */
+static bool is_trusted(enum damage damage, const char *version) {
+  static uint64_t ids[ROWS];
+  rng random = rng_of(4);
+  size_t lines = 0;
+  const glv_env_options o = {.struct_size = sizeof o, .log = count_line, .log_user = &lines};
+  test_env t;
+  test_env_open_mem_with(&t, &o);
+  fill_ids(&random, 0, ids);
+  table_snapshot *view = make_view_of(&t, ids, ROWS, damage, version);
+  id_runs wanted;
+  id_runs_init(&wanted, t.env);
+  OK(id_runs_add(&wanted, 0, 2 * ROWS, err));
+  expect_found(view, ids, ROWS, &wanted);
+  id_runs_dispose(&wanted);
+  table_unref(view);
+  test_env_close(&t);
+  return lines == 0;
+}
+
+static void sound_summaries_are_trusted(void **state) {
+  (void)state;
+  assert_true(is_trusted(SOUND, "2.0"));
+  assert_true(is_trusted(SOUND, "2.1"));
+  assert_true(is_trusted(SOUND, "2.2"));
+  for (int damage = BAD_HASH; damage < FOREIGN; damage++) {
+    assert_false(is_trusted((enum damage)damage, "2.2"));
   }
 }
 
@@ -274,6 +316,7 @@ static void every_allocation_fails(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sound_summaries_are_trusted),
       cmocka_unit_test(with_every_summary),
       cmocka_unit_test(only_candidates_are_read),
       cmocka_unit_test(deleted_rows_are_not_found_again),
