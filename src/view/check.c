@@ -8,7 +8,8 @@ glv_status view_check_source(const table_snapshot *source, bool at_create, glv_e
     return at_create ? FAIL(err, GLV_E_INVALID_INPUT,
                             "materialized views require stable row ids on the source table; create "
                             "'%s' with storage option "
-                            "new_table_enable_stable_row_ids=true",
+                            "new_table_enable_stable_row_ids=true, or give it row ids: glaive "
+                            "table migrate NAME --stable-row-ids",
                             table_name(source))
                      : FAIL(err, GLV_E_INVALID_INPUT,
                             "source table '%s' does not have stable row ids; it is not the table "
