@@ -93,14 +93,37 @@ glv_status scan_unnest_drop_empty(scan_work *w, glv_error *err) {
   return count < lists->length ? scan_work_keep(w, kept, count, err) : GLV_OK;
 }
 
-/* The items of all lists, one after another. */
-static glv_status take_elements(scan_work *w, size_t count, array *ret, glv_error *err) {
+/* The elements of all lists together. */
+typedef struct extent {
+  size_t count;
+  size_t first;
+  bool has_gaps; /* other items lie between them */
+} extent;
+
+static extent measure(const array *lists) {
+  extent all = {0};
+  for (size_t i = 0; i < lists->length; i++) {
+    size_t first = 0;
+    const size_t size = elements(lists, i, &first);
+    if (size > 0) {
+      all.first = all.count == 0 ? first : all.first;
+      all.has_gaps = all.has_gaps || first != all.first + all.count;
+      all.count += size;
+    }
+  }
+  return all;
+}
+
+static glv_status take_elements(scan_work *w, const extent *all, array *ret, glv_error *err) {
   const array *lists = &w->columns.columns[w->plan->unnest];
-  const array *items = &lists->children[0];
+  if (!all->has_gaps) {
+    *ret = array_slice(&lists->children[0], all->first, all->count);
+    return ret->type != NULL ? GLV_OK : error_nomem(err, sizeof *ret);
+  }
   const arena_mark mark = arena_mark_get(&w->memory);
-  uint32_t *rows = ARENA_ARRAY(&w->memory, uint32_t, count);
+  uint32_t *rows = ARENA_ARRAY(&w->memory, uint32_t, all->count);
   if (rows == NULL) {
-    return error_nomem(err, count * sizeof *rows);
+    return error_nomem(err, all->count * sizeof *rows);
   }
   size_t at = 0;
   for (size_t i = 0; i < lists->length; i++) {
@@ -110,25 +133,10 @@ static glv_status take_elements(scan_work *w, size_t count, array *ret, glv_erro
       rows[at++] = (uint32_t)(first + k);
     }
   }
-  glv_status status = GLV_OK;
-  const bool has_gaps = count > 0 && rows[count - 1] - rows[0] != count - 1;
-  if (has_gaps) {
-    status = array_take(w->plan->env, items, rows, count, ret, err);
-  } else {
-    *ret = array_slice(items, count > 0 ? rows[0] : 0, count);
-    status = ret->type != NULL ? GLV_OK : error_nomem(err, sizeof *ret);
-  }
+  const glv_status status =
+      array_take(w->plan->env, &lists->children[0], rows, all->count, ret, err);
   arena_reset_to(&w->memory, mark);
   return status;
-}
-
-static size_t count_elements(const array *lists) {
-  size_t count = 0;
-  size_t ignored = 0;
-  for (size_t i = 0; i < lists->length; i++) {
-    count += elements(lists, i, &ignored);
-  }
-  return count;
 }
 
 static glv_status set_parents(scan_work *w, size_t count, glv_error *err) {
@@ -151,14 +159,14 @@ static glv_status set_parents(scan_work *w, size_t count, glv_error *err) {
 glv_status scan_unnest_expand(scan_work *w, glv_error *err) {
   const scan_plan *p = w->plan;
   array *lists = &w->columns.columns[p->unnest];
-  const size_t count = count_elements(lists);
+  const extent all = measure(lists);
   CLEANUP(array_unref) array items = {0};
-  TRY(take_elements(w, count, &items, err));
-  TRY(set_parents(w, count, err));
+  TRY(take_elements(w, &all, &items, err));
+  TRY(set_parents(w, all.count, err));
   array_unref(lists);
   *lists = items;
   items = (array){0};
-  w->columns.length = count;
+  w->columns.length = all.count;
   for (size_t i = 0; i < p->scope->field_count; i++) {
     if (i != p->unnest && w->columns.columns[i].type != NULL) {
       TRY(scan_unnest_repeat(w, &w->columns.columns[i], err));

@@ -171,6 +171,17 @@ def test_elements_follow_changes(glaive, lancedb40, source):
     check_against_lancedb(glaive, lancedb40, "v")
 
 
+def test_a_list_that_came_later(glaive, lancedb40, source):
+    """A fragment without the column has no elements; so has one whose lists are all null or empty."""
+    source.add_columns(pa.schema([pa.field("more", pa.list_(ITEM))]))
+    glaive.run("view", "create", "v", "--as", "SELECT id, m.s.x, m FROM t, UNNEST(more) AS m WHERE m.n IS NULL OR id > 0")
+    assert rows(glaive.read("v")) == []
+    source.add(pa.table({"id": pa.array([6, 7, 8], pa.int64()), "more": pa.array([[], None, [{"n": 1, "s": {"x": 0.5}}]], pa.list_(ITEM))}))
+    assert glaive.refresh("v")["rows_written"] == 1
+    assert rows(glaive.read("v")) == [(8, 0.5, {"n": 1, "s": {"x": 0.5}}, 7)]
+    check_against_lancedb(glaive, lancedb40, "v")
+
+
 ELEMENTS = {
     "int32": (pa.int32(), lambda r: r.randrange(-9, 9)),
     "text": (pa.string(), lambda r: r.choice(["", "a", "bé", "c" * 40])),
@@ -346,6 +357,18 @@ def test_a_view_of_lancedb_over_groups(glaive, lancedb40, source):
     source.update(where="id = 2", values={"k": 2})
     assert refresh_by_lancedb(lancedb40, "v").mode == "rebuild"
     assert glaive.refresh("v")["mode"] == "no_op"
+
+
+def test_a_source_in_a_namespace(glaive, lancedb40, source):
+    """A table of the same name at the root is not read."""
+    glaive.run("ns", "create", "hr")
+    glaive.write("hr.t", ROWS.select(["id", "k", "tags"]).slice(0, 2))
+    for name, query in (("elements", "SELECT id, tag FROM hr.t, UNNEST(tags) AS tag"), ("groups", "SELECT k, count(*) AS n FROM hr.t GROUP BY k")):
+        glaive.run("view", "create", name, "--as", query)
+        assert stored(glaive, name) == definition(query, name == "groups")
+        check_against_lancedb(glaive, lancedb40, name)
+    assert rows(glaive.read("elements")) == [(1, "a", 0), (1, "b", 0)]
+    assert rows(glaive.read("groups")) == [(1, 2, 0)]
 
 
 def test_columns_without_nulls(glaive, lancedb40, source):

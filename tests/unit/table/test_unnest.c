@@ -248,6 +248,15 @@ static void test_elements(void **state) {
   close_table(&t, s);
 }
 
+static void test_no_elements(void **state) {
+  (void)state;
+  test_env t;
+  table_snapshot *s = create_lists(&t, 2, 1); /* an empty list, and a single element */
+  EXPECT_ELEMENTS(s, 1, none, .fragments = &((scan_fragment){0, NULL}), .fragment_count = 1);
+  EXPECT_ELEMENTS(s, 2, every, .filter = STR("id >= 0"));
+  close_table(&t, s);
+}
+
 static void test_many_windows(void **state) {
   (void)state;
   test_env t;
@@ -541,6 +550,7 @@ static void test_long_lists_beside_long_texts(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_elements),
+      cmocka_unit_test(test_no_elements),
       cmocka_unit_test(test_many_windows),
       cmocka_unit_test(test_limits_count_elements),
       cmocka_unit_test(test_wanted_rows),
