@@ -3,6 +3,7 @@ and the other engine goes on working. Checklist items 17, 18, 34 and 38 of the t
 import os
 import random
 import shutil
+import threading
 
 import pyarrow as pa
 import pytest
@@ -10,6 +11,7 @@ from capi import Connection
 from conftest import GlaiveError
 
 lance = pytest.importorskip("lance")
+lancedb_index = pytest.importorskip("lancedb.index")
 
 LONG = bool(os.environ.get("GLAIVE_LONG"))
 VERSIONS = ["2.0", "2.1", "2.2"]
@@ -633,3 +635,62 @@ def test_many_rows(twins, version):
     for fragment in ours.get_fragments():
         assert all(f.file_size_bytes for f in fragment.metadata.files)
     ours.validate()
+
+
+def test_lancedb_goes_on(glaive, lancedb40):
+    """LanceDB 0.40 after each of our changes, on a handle that it opened before the first one."""
+    table = lancedb40.create_table("t", data(), storage_options={"new_table_enable_stable_row_ids": "true"})
+    table.create_index("f", config=lancedb_index.BTree())
+
+    def rows():
+        table.checkout_latest()
+        return table.to_arrow().to_pylist()
+
+    glaive.run("table", "columns", "add", "t", "x=a + 1", "y=upper(s)")
+    assert [r["y"] for r in rows()] == [s.upper() if s else None for s in data()["s"].to_pylist()]
+    table.add(data().slice(0, 2))
+    glaive.run("table", "columns", "alter", "t", "--type", "x=int64", "--rename", "s=text", "--type", "st.p=int32")
+    table.checkout_latest()  # an update of LanceDB that is computed again keeps the types it began with
+    table.update(where="f = 1.5", values={"x": 7})
+    assert [r["x"] for r in rows() if r["f"] == 1.5] == [7]
+    glaive.run("table", "columns", "drop", "t", "y", "st.q")
+    table.checkout_latest()
+    table.add_columns({"z": "x + 1"})
+    table.optimize()
+    assert all(r["z"] == r["x"] + 1 for r in rows() if r["x"] is not None)
+    assert table.schema.names == ["a", "text", "f", "l", "st", "ls", "x", "z"]
+    assert glaive.read("t").to_pylist() == rows()
+    glaive.run("table", "columns", "drop", "t", "f")
+    table.checkout_latest()
+    assert table.list_indices() == [] or all("f" not in i.columns for i in table.list_indices())
+
+
+def test_racing(glaive, db):
+    """Pylance appends while Glaive adds, casts and drops columns: no row is lost, and no value of another row appears."""
+    db.mkdir()
+    path = str(db / "t.lance")
+    lance.write_dataset(pa.table({"a": pa.array(range(100), pa.int64())}), path, enable_stable_row_ids=True)
+    failures = []
+
+    def append():
+        try:
+            for i in range(15):
+                lance.dataset(path).insert(pa.table({"a": pa.array(range(1000 + 10 * i, 1010 + 10 * i), pa.int64())}))
+        except Exception as error:  # shown below
+            failures.append(error)
+
+    thread = threading.Thread(target=append)
+    thread.start()
+    for i in range(5):
+        glaive.run("table", "columns", "add", "t", f"x{i}=a + {i}")
+        glaive.run("table", "columns", "alter", "t", "--rename", f"x{i}=y{i}")
+    glaive.run("table", "columns", "drop", "t", "y0", "y1")
+    thread.join()
+    assert failures == []
+    dataset = lance.dataset(path)
+    dataset.validate()
+    rows = dataset.to_table().to_pylist()
+    assert sorted(r["a"] for r in rows) == sorted([*range(100), *range(1000, 1150)])
+    assert all(r[f"y{i}"] in (None, r["a"] + i) for r in rows for i in range(2, 5))
+    assert all(r[f"y{i}"] is not None for r in rows if r["a"] < 100 for i in range(2, 5))
+    assert glaive.read("t").to_pylist() == rows
