@@ -73,7 +73,8 @@ static glv_status expression_failed(const struct planner *p, glv_status status, 
   return status;
 }
 
-/* The type with the declarations of its source removed from the metadata of every child. */
+/* A deep copy of the type with the declarations of its source removed from the metadata of every
+ * child. */
 static const type *without_declarations(arena *a, const type *t,
                                         int depth) { /* NOLINT(misc-no-recursion) */
   if (t->child_count == 0 || depth == 0) {
@@ -83,10 +84,11 @@ static const type *without_declarations(arena *a, const type *t,
   type *copy = ARENA_NEW(a, type);
   bool ok = children != NULL && copy != NULL;
   for (size_t i = 0; i < t->child_count && ok; i++) {
-    children[i] = t->children[i];
+    children[i].nullable = t->children[i].nullable;
+    children[i].name = arena_strdup(a, str_of(t->children[i].name));
     children[i].metadata = lineage_field_metadata(a, t->children[i].metadata, &ok);
     children[i].type = ok ? without_declarations(a, t->children[i].type, depth - 1) : NULL;
-    ok = children[i].type != NULL;
+    ok = children[i].name != NULL && children[i].type != NULL;
   }
   if (!ok) {
     return NULL;

@@ -82,6 +82,8 @@ static void test_elements(void **state) {
               "id int64!, k int32, note string, e string, items list<item: struct<n: int32, s: "
               "string not null> not null>, big large_list<item: int32>, __source_row_id uint64!",
               "big id items k note tags");
+  expect_plan(f, t, "SELECT named_struct('a', e) AS made FROM t, UNNEST(tags) AS e",
+              "made struct<a: string>, __source_row_id uint64!", "tags");
   CLEANUP(view_plan_cleanup) view_plan *p = planned(f, t, "SELECT e.n, e FROM t, UNNEST(items) e");
   assert_int_equal(p->input_column_count, 1);
   assert_int_equal(p->input_columns[0], 4);
