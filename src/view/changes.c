@@ -219,9 +219,8 @@ static glv_status add_span(comparison *c, row_span span, bool has_versions, bitm
       bitmap_add_range(offsets, span.offset, span.offset + count);
       *added += count;
     }
-    if (class == ROW_TOUCHED || class == ROW_FRESH_AGAIN) {
-      TRY(id_runs_add(&c->found->evicted, span.id, count, err));
-    }
+    const bool is_held = class == ROW_TOUCHED || class == ROW_FRESH_AGAIN;
+    TRY(is_held ? id_runs_add(&c->found->evicted, span.id, count, err) : GLV_OK);
     span = rest;
   }
   return GLV_OK;
