@@ -179,11 +179,33 @@ static glv_status cleanup(glv_conn *conn, glv_error *err) {
   return status;
 }
 
-static glv_status compact_table(glv_conn *conn, glv_error *err) {
+static glv_status compact(glv_conn *conn, glv_id id, glv_error *err) {
   glv_table *table = NULL;
-  glv_status status = glv_table_open(conn, ID("t"), NULL, &table, err);
+  glv_status status = glv_table_open(conn, id, NULL, &table, err);
   if (status == GLV_OK) {
     status = glv_table_compact(table, NULL, NULL, err);
+  }
+  glv_table_free(table);
+  return status;
+}
+
+static glv_status compact_table(glv_conn *conn, glv_error *err) {
+  return compact(conn, ID("t"), err);
+}
+
+/* A refresh makes the second fragment; the compaction of the two ends with a stamp. */
+static glv_status compact_view(glv_conn *conn, glv_error *err) {
+  const glv_status status = refresh_view(conn, 0, err);
+  return status == GLV_OK ? compact(conn, ID("v"), err) : status;
+}
+
+static glv_status restore(glv_conn *conn, glv_error *err) {
+  glv_table *table = NULL;
+  glv_open_options at = GLV_OPTIONS(glv_open_options);
+  at.version = 1;
+  glv_status status = glv_table_open(conn, ID("t"), &at, &table, err);
+  if (status == GLV_OK) {
+    status = glv_table_restore(table, NULL, err);
   }
   glv_table_free(table);
   return status;
@@ -219,6 +241,8 @@ ACT(create_grouped_view)
 ACT(create_child_view)
 ACT(cleanup)
 ACT(compact_table)
+ACT(compact_view)
+ACT(restore)
 ACT(tag)
 
 #define BEFORE T_ROWS "; " S_ROWS "; " V_ROWS REST
@@ -245,6 +269,9 @@ const scenario scenarios[] = {
      BEFORE "; ns.w: "},
     {"cleanup", act_cleanup, BEFORE, BEFORE, NULL},
     {"compact", act_compact_table, BEFORE, BEFORE, NULL},
+    {"compact a view", act_compact_view, BEFORE, T_ROWS "; " S_ROWS "; " V_AFTER REST,
+     T_ROWS "; " S_ROWS "; " V_AFTER REST},
+    {"restore", act_restore, BEFORE, "t: 1 a; " S_ROWS "; " V_ROWS REST, NULL},
     {"tag", act_tag, BEFORE, BEFORE, NULL},
 };
 const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];
@@ -275,7 +302,7 @@ static void check_versions(glv_env *env, glv_conn *conn) {
 }
 
 /* Rows as "1 a,2 b". */
-static void compact(char *text) {
+static void join_cells(char *text) {
   char *out = text;
   for (char *c = text; *c != '\0'; c++) {
     if (strncmp(c, " | ", 3) == 0) {
@@ -303,7 +330,7 @@ static size_t print_table(glv_env *env, glv_conn *conn, glv_id id, const char *n
   assert_int_equal(glv_table_scan(table, NULL, &rows, &err), GLV_OK);
   char *printed = rows_text(env, &rows);
   rows_sort(printed);
-  compact(printed);
+  join_cells(printed);
   const size_t used = (size_t)snprintf(text, size, "%s: %s", name, printed);
   mem_free(env, printed);
   glv_table_free(table);
