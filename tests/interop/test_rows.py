@@ -10,6 +10,7 @@ import lance
 import pyarrow as pa
 import pytest
 from conftest import PROGRAM, STABLE, Glaive, GlaiveError
+from data import same
 from every_type import TYPES, TYPES_21, Values
 
 LONG = bool(os.environ.get("GLAIVE_LONG"))
@@ -267,7 +268,10 @@ def test_rows_of_every_type_survive(tmp_path, version):
     expected = before.take(pa.array(order)).drop_columns(["id"])
     found = glaive.read("t").drop_columns(["id"])
     for name in expected.schema.names:
-        assert found[name].type == expected[name].type and found[name].to_pylist() == expected[name].to_pylist(), name
+        if "dictionary" in name:  # which may be others, with the same values
+            assert found[name].type == expected[name].type and found[name].to_pylist() == expected[name].to_pylist(), name
+        else:
+            same(found.select([name]), expected.select([name]))
     dataset = lance.dataset(str(tmp_path / "t.lance"))
     dataset.validate()
     assert dataset.to_table(columns=["_rowid"])["_rowid"].to_pylist() == order
