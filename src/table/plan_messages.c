@@ -53,7 +53,8 @@ static glv_status make_append(commit_plan *p, glv_error *err) {
 }
 
 static glv_status make_delete(commit_plan *p, glv_error *err) {
-  Lance__Table__Delete m = LANCE__TABLE__DELETE__INIT;
+  Lance__Table__Delete m;
+  lance__table__delete__init(&m);
   m.n_updated_fragments = p->updated_count;
   TRY(pack_updated(p, &m.updated_fragments, err));
   m.n_deleted_fragment_ids = p->removed_count;
