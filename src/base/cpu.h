@@ -30,7 +30,11 @@
 
 #if defined __x86_64__ && defined __GLIBC__ && defined __OPTIMIZE__ &&                             \
     !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ && !defined CPU_ONE_VERSION
+#ifdef __clang__ /* which refuses the two together, and does not inline what has versions */
+#define CPU_CLONES __attribute__((target_clones("avx2", "default")))
+#else
 #define CPU_CLONES __attribute__((target_clones("avx2", "default"), noinline))
+#endif
 #else
 #define CPU_CLONES
 #endif

@@ -1,4 +1,6 @@
 /* regexp_like and regexp_replace (sql-expressions 10.7, 13.1). */
+#include <assert.h>
+
 #include "arrow/builder.h"
 #include "expr/function_private.h"
 #include "expr/pattern.h"
@@ -128,7 +130,7 @@ static glv_status replace_text(const pattern *c, const regexp *r, str text, str 
 
 /* Nothing in a replacement stands for a group. */
 static bool is_plain(str with) {
-  return with.size == 0 ||
+  return with.data == NULL || with.size == 0 ||
          (memchr(with.data, '$', with.size) == NULL && memchr(with.data, '\\', with.size) == NULL);
 }
 
@@ -143,8 +145,9 @@ static glv_status replace_first(const pattern *c, const regexp *r, str text, str
   if (!found || !regexp_group(c->match, 0, &begin, &end)) {
     return builder_append_str(b, text, err);
   }
+  assert(text.data != NULL && with.data != NULL); /* texts have an address, also empty ones */
   TRY(builder_begin_str(b, text.size + with.size, &to, err));
-  memcpy(to, text.data, begin); /* texts always have an address, also empty ones */
+  memcpy(to, text.data, begin);
   memcpy(to + begin, with.data, with.size);
   memcpy(to + begin + with.size, text.data + end, text.size - end);
   builder_end_str(b, begin + with.size + text.size - end);

@@ -10,6 +10,8 @@
  * the memory that the next one reads is fetched. Sums, differences and products wrap; they are
  * computed for null rows too, whose values nobody reads.
  */
+#include <assert.h>
+
 #include "base/cpu.h"
 #include "expr/eval_private.h"
 #include "expr/number_kernel.h"
@@ -272,7 +274,8 @@ glv_status eval_fused(const eval *v, const node *const *steps, size_t count, ope
   *o = operand_move(left);
   span at = span_of(o);
   TRY(add_chain(&p, steps, taken, 1, &at, err));
-  step *whole = p.last; /* of all that cannot fail */
+  step *whole = p.last;  /* of all that cannot fail */
+  assert(whole != NULL); /* the caller found that the first one fits */
   *ret_count = taken;
   if (taken < count && is_narrowing(steps[taken])) {
     TRY(add_step(&p, steps[taken], (span){0}, 1, &at, err));

@@ -33,7 +33,8 @@ glv_status kernel_column(glv_env *env, const operand *o, const type *t, size_t r
 /** The same values under another type of the same layout; takes further references. */
 array kernel_retype(const array *a, const type *t);
 
-/** The nulls of `from`, which has as many rows, become those of a, which has none of its own yet. */
+/** The nulls of `from`, which has as many rows, become those of a, which has none of its own yet.
+ */
 void kernel_share_nulls(const array *from, array *a);
 
 /** Reading texts row by row without looking at the type again. */

@@ -33,8 +33,8 @@ size_t unicode_lower_of(uint32_t code_point, uint32_t ret[3]);
 glv_status unicode_upper(str text, buf *out, glv_error *err);
 glv_status unicode_lower(str text, buf *out, glv_error *err);
 
-/** The case of A-Z changed in size bytes; to and from may be the same. @return whether all bytes are
- * ASCII. */
+/** The case of A-Z changed in size bytes; to and from may be the same. @return whether all bytes
+ * are ASCII. */
 bool unicode_ascii_upper(char *to, const char *from, size_t size);
 bool unicode_ascii_lower(char *to, const char *from, size_t size);
 

@@ -149,7 +149,11 @@ static inline bool page_run_is_valid(const page_run *r, size_t i) {
 
 /* ---- what comes out ---- */
 
-enum { PAGE_MAX_BUFFERS = 4, PAGE_ALIGN = 64, PAGE_MAX_GAPS = PAGE_MAX_BUFFERS * PAGE_ALIGN };
+enum {
+  PAGE_MAX_BUFFERS = SHAPE_DEPTH + 2,
+  PAGE_ALIGN = 64,
+  PAGE_MAX_GAPS = PAGE_MAX_BUFFERS * PAGE_ALIGN
+};
 
 /** Filler of gaps between buffers, and inside chunks; any value may stand there, these are what
  * the reference writes. */

@@ -5,6 +5,7 @@
  * stop at a version that a cleanup kept while it removed the next ones. One listing through the
  * open handle costs a few microseconds and is always right (lance-table-format 1.3, 11).
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "table/table_private.h"
@@ -165,6 +166,7 @@ glv_status table_open(glv_env *env, const char *path, const char *name, uint64_t
                       table_snapshot **ret, glv_error *err) {
   CLEANUP(home_cleanup) table_home *h = NULL;
   TRY(home_open(env, path, name, &h, err));
+  assert(h != NULL);
   if (version == 0) {
     return open_latest(h, ret, err);
   }

@@ -27,7 +27,7 @@ typedef struct table_home {
   atomic_size_t refs;
   char *path;
   char *name;
-  void *versions; /* handle of `_versions`, open as long as the home lives */
+  void *versions;  /* handle of `_versions`, open as long as the home lives */
   uint64_t device; /* with inode: identity of that directory */
   uint64_t inode;
 } table_home;
