@@ -1,7 +1,7 @@
 """Fixtures of the tests against LanceDB and pylance.
 
 `glaive` runs the program; `lancedb40` is the library in this process; `lancedb39` is a long-lived process of the other
-environment that evaluates what it is told, so that a call costs milliseconds and not an import.
+environment that evaluates what it is told (`Server`), so that a call costs milliseconds and not an import.
 """
 import json
 import os
@@ -77,7 +77,7 @@ def lancedb40(db):
     return lancedb.connect(str(db))
 
 
-SERVER39 = r"""
+SERVER = r"""
 import json, sys, traceback
 import lancedb, pyarrow as pa
 scope = {"lancedb": lancedb, "pa": pa, "STABLE": {"new_table_enable_stable_row_ids": "true"}}
@@ -96,29 +96,40 @@ for line in sys.stdin:
 """
 
 
-class Remote39(Exception):
+class RemoteError(Exception):
     pass
 
 
-class LanceDB39:
-    def __init__(self):
-        self.process = subprocess.Popen([PYTHON39, "-c", SERVER39], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+class Server:
+    """A process with LanceDB that evaluates what it is told, in turn; `tell` returns at once, `answer` waits."""
 
-    def __call__(self, code):
+    def __init__(self, python):
+        self.process = subprocess.Popen([python, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def tell(self, code):
         self.process.stdin.write(json.dumps(code) + "\n")
         self.process.stdin.flush()
+
+    def answer(self):
         answer = json.loads(self.process.stdout.readline())
         if "error" in answer:
-            raise Remote39(f"{answer['error']}: {answer['text']}")
+            raise RemoteError(f"{answer['error']}: {answer['text']}")
         return answer["value"]
+
+    def __call__(self, code):
+        self.tell(code)
+        return self.answer()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 @pytest.fixture(scope="session")
 def server39():
-    server = LanceDB39()
+    server = Server(PYTHON39)
     yield server
-    server.process.stdin.close()
-    server.process.wait()
+    server.close()
 
 
 @pytest.fixture

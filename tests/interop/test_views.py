@@ -6,7 +6,7 @@ import lance
 import lancedb
 import pyarrow as pa
 import pytest
-from conftest import STABLE, GlaiveError, Remote39
+from conftest import STABLE, GlaiveError, RemoteError
 
 PEOPLE = pa.table({"name": ["ada", "bob", "grace"], "age": pa.array([36, 12, 85], pa.int32())})
 MORE = pa.table({"name": ["alan"], "age": pa.array([41], pa.int32())})
@@ -154,7 +154,7 @@ def test_a_namespaced_source_with_a_decoy(glaive, lancedb39, lancedb40, db):
     assert lancedb40.open_materialized_view("v").refresh().mode == "incremental"
     check()
     assert json.loads(metadata(db / "v.lance", "mv.definition"))["kind"] == "query"
-    with pytest.raises(Remote39, match="is defined by 'query'"):
+    with pytest.raises(RemoteError, match="is defined by 'query'"):
         lancedb39("db.open_materialized_view('v').refresh()")
     source.add(MORE)
     assert glaive.refresh("v")["mode"] == "incremental"
