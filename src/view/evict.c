@@ -1,11 +1,12 @@
-/* Each file is searched for itself. The chunks that its summary does not rule out are decoded, many
- * neighbours at once; a chunk whose ids do not lie within what the summary says makes the summary a
- * wrong one, and the file is searched again without it. A file without a summary is cut into pieces
- * whose smallest and largest id are computed instead.
+/* Each file is searched for itself, several at a time. The chunks that its summary does not rule
+ * out are decoded, many neighbours at once; a chunk whose ids do not lie within what the summary
+ * says makes the summary a wrong one, and the file is searched again without it. A file without a
+ * summary is cut into pieces whose smallest and largest id are computed instead.
  */
 #include "view/evict.h"
 
 #include "base/checked.h"
+#include "base/thread.h"
 #include "format/file_reader.h"
 #include "table/deletion.h"
 #include "view/definition.h"
@@ -216,59 +217,86 @@ static glv_status search_fragment(search *s, const fragment *f, int32_t field_id
   return search_file(s, file->path, err);
 }
 
-/* Keep what was found and is live. The bitmap is taken over. */
-static glv_status keep(const table_snapshot *view, const fragment *f, bitmap *found, evictions *ret,
-                       glv_error *err) {
+/* The search of all fragments, each on its own. */
+typedef struct search_plan {
+  const table_snapshot *view;
+  const fragment *fragments;
+  const lance_field *provenance;
+  const id_runs *ids;
+  cancel_token *cancel;
+  bitmap **found; /* by position of the fragment: its live rows that are wanted; NULL = none */
+} search_plan;
+
+/* Keep of what was found what is live. The bitmap is taken over. */
+static glv_status keep_live(const search_plan *p, size_t i, bitmap *found, glv_error *err) {
   CLEANUP(bitmap_cleanup) bitmap *rows = found;
   CLEANUP(bitmap_cleanup) bitmap *deleted = NULL;
   if (rows == NULL || bitmap_count(rows) == 0) {
     return GLV_OK;
   }
-  TRY(deletion_load(view, f, &deleted, err));
+  TRY(deletion_load(p->view, &p->fragments[i], &deleted, err));
   if (deleted != NULL) {
     bitmap_andnot(rows, deleted);
   }
-  const uint64_t count = bitmap_count(rows);
-  if (count == 0) {
-    return GLV_OK;
+  if (bitmap_count(rows) > 0) {
+    p->found[i] = rows;
+    rows = NULL;
   }
-  TRY(vec_reserve(ret->env, &ret->updates, &ret->capacity, ret->count + 1, sizeof *ret->updates,
-                  err));
-  ret->updates[ret->count++] = (deletion_update){f->id, rows};
-  ret->rows += count;
-  rows = NULL;
   return GLV_OK;
 }
 
-static glv_status find_in_fragment(const table_snapshot *view, const fragment *f,
-                                   const lance_field *provenance, const id_runs *ids,
-                                   cancel_token *cancel, evictions *ret, glv_error *err) {
-  TRY(cancel_check(cancel, err));
+static glv_status find_in_fragment(void *context, size_t i, glv_error *err) {
+  const search_plan *p = context;
+  const fragment *f = &p->fragments[i];
+  TRY(cancel_check(p->cancel, err));
   if (f->physical_rows == 0) {
     return GLV_OK;
   }
-  search s = {.view = view, .ids = ids, .field = &provenance->arrow, .found = bitmap_new()};
+  search s = {
+      .view = p->view, .ids = p->ids, .field = &p->provenance->arrow, .found = bitmap_new()};
   glv_status status =
-      s.found != NULL ? search_fragment(&s, f, provenance->id, err) : error_nomem(err, 0);
+      s.found != NULL ? search_fragment(&s, f, p->provenance->id, err) : error_nomem(err, 0);
   file_reader_unref(s.reader);
   if (status != GLV_OK) {
     bitmap_free(s.found);
     return status;
   }
-  return keep(view, f, s.found, ret, err);
+  return keep_live(p, i, s.found, err);
+}
+
+static void add_found(evictions *e, const fragment *f, bitmap *rows) {
+  if (rows != NULL) {
+    e->updates[e->count++] = (deletion_update){f->id, rows};
+    e->rows += bitmap_count(rows);
+  }
 }
 
 glv_status evictions_find(const table_snapshot *view, const id_runs *ids, cancel_token *cancel,
                           evictions *ret, glv_error *err) {
   *ret = (evictions){.env = table_env(view)};
-  const lance_field *provenance =
-      lance_schema_find(table_lance_schema(view), STR(VIEW_SOURCE_ROW_ID));
   size_t count = 0;
   const fragment *fragments = table_fragments(view, &count);
-  for (size_t i = 0; i < count && ids->count > 0; i++) {
-    TRY(find_in_fragment(view, &fragments[i], provenance, ids, cancel, ret, err));
+  if (ids->count == 0) {
+    return GLV_OK;
   }
-  return GLV_OK;
+  CLEANUP(arena_dispose) arena a;
+  arena_init_small(&a, table_env(view));
+  search_plan p = {.view = view,
+                   .fragments = fragments,
+                   .provenance =
+                       lance_schema_find(table_lance_schema(view), STR(VIEW_SOURCE_ROW_ID)),
+                   .ids = ids,
+                   .cancel = cancel};
+  TRY(vec_reserve(ret->env, &ret->updates, &ret->capacity, count, sizeof *ret->updates, err));
+  p.found = ARENA_ARRAY(&a, bitmap *, count);
+  if (p.found == NULL && count > 0) {
+    return error_nomem(err, 0);
+  }
+  const glv_status status = parallel_for(table_env(view), count, find_in_fragment, &p, err);
+  for (size_t i = 0; i < count; i++) {
+    add_found(ret, &fragments[i], p.found[i]);
+  }
+  return status;
 }
 
 void evictions_dispose(evictions *e) {

@@ -22,7 +22,7 @@ typedef struct evictions {
 /**
  * Find the live rows of a view whose provenance is among ids.
  *
- * Of files with a provenance summary only the chunks that can hold one are decoded; other files are
+ * The fragments are searched on the pool. Of files with a provenance summary only the chunks that can hold one are decoded; other files are
  * searched as a whole.
  *
  * @param ids     sorted.

@@ -12,10 +12,10 @@ import time
 import lance
 import pyarrow as pa
 import pytest
-from conftest import PROGRAM, STABLE, RemoteError, Server
+from conftest import PROGRAM, PYTHON39, STABLE, RemoteError, Server
 
 LONG = bool(os.environ.get("GLAIVE_LONG"))
-ACTORS = 5  # three programs, two LanceDB processes
+ACTORS = 5  # three programs, LanceDB 0.40 and 0.39
 FIRST = 60  # rows of each actor at the start
 VIEW = "SELECT id, x * 2 AS twice FROM src WHERE id % 3 <> 0"
 #: what LanceDB says when it gives up; pylance's words
@@ -141,13 +141,14 @@ def check_view(glaive, actors):
 
 
 def test_everybody_changes_and_refreshes_at_once(glaive, source):
-    """Three programs and two LanceDB processes change the source; up to three more refresh the view or compact the source."""
+    """Three programs and two releases of LanceDB change the source; up to three more refresh the view or compact the source."""
     rng = random.Random(21)
-    servers = [Server(sys.executable) for _ in range(2)]
+    servers = [Server(sys.executable), Server(PYTHON39)]
+    rounds = 1000 if LONG else 12
     done = 0
     for server in servers:
         server(f"db = lancedb.connect({str(glaive.db)!r})")
-    for _ in range(1000 if LONG else 12):
+    for _ in range(rounds):
         plans = [actor.choose(rng) for actor in source]
         others = [start(glaive, ["view", "refresh", "v"]) for _ in range(rng.randint(0, 2))]
         if rng.random() < 0.3:
@@ -159,11 +160,12 @@ def test_everybody_changes_and_refreshes_at_once(glaive, source):
         for process in others:
             finish(process)
         if rng.random() < 0.3:
-            servers[0].tell("db.open_materialized_view('v').refresh() and None")
+            refresher = rng.choice(servers)
+            refresher.tell("db.open_materialized_view('v').refresh() and None")
             other = start(glaive, ["view", "refresh", "v"])
             finish(other)
             try:
-                servers[0].answer()
+                refresher.answer()
             except RemoteError:
                 pass  # it lost the race; what it left behind is checked below
         for actor, plan, yes in zip(source, plans, happened):
@@ -176,7 +178,7 @@ def test_everybody_changes_and_refreshes_at_once(glaive, source):
     check_view(glaive, source)
     for server in servers:
         server.close()
-    assert done > 30
+    assert done * 2 > rounds * ACTORS
 
 
 def test_killed_changes(glaive, source):
