@@ -1,0 +1,40 @@
+/**
+ * @file routes.h
+ * The routes: each file routes_SUBJECT.c has a table of them, ended by one without a pattern.
+ *
+ * A pattern is a path whose parts are words, {id} (an object id, see wire/path.h) or {name}; a
+ * trailing slash of the request does not count. A handler either answers, or returns the error
+ * that becomes the answer by the table of wire/status.h.
+ */
+#ifndef GLAIVE_SERVER_ROUTES_H
+#define GLAIVE_SERVER_ROUTES_H
+
+#include "server/request.h"
+
+typedef glv_status (*route_handler)(request *r, glv_error *err);
+
+enum route_flags {
+  ROUTE_GET = 1,   /* the methods it answers */
+  ROUTE_POST = 2,  /* */
+  ROUTE_ARROW = 4, /* the body may be Arrow data: it is not collected first */
+  ROUTE_OPEN = 8   /* no key is needed */
+};
+
+typedef struct route {
+  const char *pattern; /* "/v1/table/{id}/describe" */
+  unsigned flags;
+  access_scope scope; /* that the key must have, for the namespace of {id} */
+  route_handler handle;
+  const char *summary; /* one line, for the description of the interface */
+} route;
+
+extern const route namespace_routes[];
+extern const route table_routes[];  /* life of tables: create, describe, drop, rename, ... */
+extern const route data_routes[];   /* rows: insert, multipart, update, delete, merge, columns */
+extern const route query_routes[];  /* query, count, plans */
+extern const route upkeep_routes[]; /* indexes, versions, tags, statistics, what is not there yet */
+extern const route view_routes[];
+extern const route job_routes[];
+extern const route service_routes[]; /* health, metrics, the description, the console */
+
+#endif
