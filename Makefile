@@ -34,6 +34,7 @@ nightly: bootstrap-tests
 bench: bootstrap-tests all
 	cmake --build --preset release -j $(JOBS) --target glaive_bench
 	@.cache/venv/bin/python bench/run.py --markdown
+	@.cache/venv/bin/python bench/growth.py --markdown
 	@.cache/venvdf/bin/python bench/expressions.py --markdown
 
 install: all
