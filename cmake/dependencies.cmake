@@ -32,6 +32,10 @@ glaive_archive(lz4 lz4 lz4.h)
 glaive_archive(utf8proc utf8proc utf8proc.h)
 glaive_archive(pcre2 pcre2-8 pcre2.h)
 glaive_shared_library(gcrypt gcrypt gcrypt.h) # not carried inside: LGPL, and its archive needs libgpg-error's
+# Of the program alone: the server and its store of jobs.
+glaive_shared_library(microhttpd microhttpd microhttpd.h)
+glaive_shared_library(sqlite3 sqlite3 sqlite3.h)
+glaive_shared_library(zlib z zlib.h)
 set_target_properties(glaive::pcre2 PROPERTIES INTERFACE_COMPILE_DEFINITIONS PCRE2_CODE_UNIT_WIDTH=8)
 set_target_properties(glaive::utf8proc PROPERTIES INTERFACE_COMPILE_DEFINITIONS UTF8PROC_STATIC)
 

@@ -31,6 +31,7 @@ static const struct {
     {"view", "materialized views", view_commands},
     {"view", "materialized views and their sources", refresh_commands},
     {NULL, "", query_commands},
+    {NULL, "", serve_commands},
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
