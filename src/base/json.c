@@ -84,17 +84,24 @@ const json *js_member(const json *object, const char *key) {
   return out(json_object_get(in(object), key));
 }
 
-const json *js_member_at(const json *object, size_t index, str *ret_key) {
+const json *js_next_member(const json *object, void **position, str *ret_key) {
   json_t *object_in = (json_t *)(uintptr_t)in(object); /* jansson's iterators are not const */
-  void *position = json_object_iter(object_in);
-  for (size_t i = 0; i < index && position != NULL; i++) {
-    position = json_object_iter_next(object_in, position);
-  }
-  if (position == NULL) {
+  *position =
+      *position == NULL ? json_object_iter(object_in) : json_object_iter_next(object_in, *position);
+  if (*position == NULL) {
     return NULL;
   }
-  *ret_key = str_of(json_object_iter_key(position));
-  return out(json_object_iter_value(position));
+  *ret_key = str_slice(json_object_iter_key(*position), json_object_iter_key_len(*position));
+  return out(json_object_iter_value(*position));
+}
+
+const json *js_member_at(const json *object, size_t index, str *ret_key) {
+  void *position = NULL;
+  const json *member = js_next_member(object, &position, ret_key);
+  for (size_t i = 0; i < index && member != NULL; i++) {
+    member = js_next_member(object, &position, ret_key);
+  }
+  return member;
 }
 
 json *js_new_null(void) { return out(json_null()); }
@@ -112,6 +119,15 @@ json *js_copy(const json *node) { return out(json_deep_copy(in(node))); }
 glv_status js_put(json *object, const char *key, json *value, glv_error *err) {
   if (value == NULL || json_object_set_new((json_t *)object, key, (json_t *)value) != 0) {
     return FAIL(err, GLV_E_NOMEM, "no memory, or no valid UTF-8, for the JSON member \"%s\"", key);
+  }
+  return GLV_OK;
+}
+
+glv_status js_put_str(json *object, str key, json *value, glv_error *err) {
+  if (value == NULL || json_object_setn_new((json_t *)object, key.data != NULL ? key.data : "",
+                                            key.size, (json_t *)value) != 0) {
+    return FAIL(err, GLV_E_NOMEM, "no memory, or no valid UTF-8, for the JSON member \"%.*s\"",
+                STR_ARG(key));
   }
   return GLV_OK;
 }

@@ -35,7 +35,9 @@ size_t js_count(const json *node); /* items of an array, members of an object */
 const json *js_item(const json *array, size_t index);
 /** NULL when absent. */
 const json *js_member(const json *object, const char *key);
-/** Visit the members in stored order: index 0 .. js_count - 1. */
+/** Visit the members in stored order; *position is NULL before the first. @return NULL: no more. */
+const json *js_next_member(const json *object, void **position, str *ret_key);
+/** The same by number, 0 .. js_count - 1, each from the start: for objects known to be small. */
 const json *js_member_at(const json *object, size_t index, str *ret_key);
 
 /** Building: each returns a new node, NULL = no memory. js_put and js_push take over `value` in
@@ -48,6 +50,8 @@ json *js_new_string(str text);
 json *js_new_array(void);
 json *js_new_object(void);
 glv_status js_put(json *object, const char *key, json *value, glv_error *err);
+/** As js_put, with a key of any bytes of UTF-8. */
+glv_status js_put_str(json *object, str key, json *value, glv_error *err);
 glv_status js_push(json *array, json *value, glv_error *err);
 /** A deep copy; NULL = no memory. */
 json *js_copy(const json *node);

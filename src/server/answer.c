@@ -8,7 +8,7 @@
 #include "arrow/cdata.h"
 #include "arrow/ipc.h"
 #include "server/server_private.h"
-#include "server/status.h"
+#include "wire/status.h"
 
 enum { BLOCK_START = 16 }; /* room for the environment */
 
@@ -92,22 +92,10 @@ glv_status answer_header(request *r, const char *name, const char *value, glv_er
   return GLV_OK;
 }
 
-static glv_status put_text(json *object, const char *key, const char *text, glv_error *err) {
-  return js_put(object, key, js_new_string(str_of(text)), err);
-}
-
 static glv_status error_body(exchange *x, unsigned http_status, const glv_error *error) {
-  CLEANUP(js_cleanup) json *body = js_new_object();
-  if (body == NULL) {
-    return GLV_E_NOMEM;
-  }
-  TRY(put_text(body, "error", error->message, NULL));
-  TRY(js_put(body, "code", js_new_int(status_wire_code(error->code)), NULL));
-  TRY(put_text(body, "detail", glv_status_name(error->code), NULL));
-  TRY(put_text(body, "instance", x->request.id_text, NULL));
-  json *taken = body;
-  body = NULL;
-  return answer_json(&x->request, http_status, taken, NULL);
+  json *body = NULL;
+  TRY(wire_error_write(error, x->request.id_text, &body, NULL));
+  return answer_json(&x->request, http_status, body, NULL);
 }
 
 void answer_error(exchange *x, unsigned http_status, const glv_error *error) {

@@ -18,7 +18,7 @@
 #include "base/encoding.h"
 #include "base/error.h"
 #include "server/server_private.h"
-#include "server/status.h"
+#include "wire/status.h"
 
 #define ANNOUNCED_VERSION "0.4.0"
 
@@ -174,7 +174,7 @@ static enum MHD_Result send_answer(exchange *x) {
 }
 
 static void answer_failure(exchange *x, const glv_error *error) {
-  answer_error(x, status_http(error->code), error);
+  answer_error(x, wire_http_status(error), error);
 }
 
 static void handle(void *context) {
@@ -217,7 +217,7 @@ static void take_body(exchange *x, const char *data, size_t size) {
     (void)error_set(&error, GLV_E_LIMIT, "the body is longer than %zu bytes", limit);
     refuse_body(x, MHD_HTTP_CONTENT_TOO_LARGE, &error);
   } else if (buf_append(&x->body, data, size, &error) != GLV_OK) {
-    refuse_body(x, status_http(error.code), &error);
+    refuse_body(x, wire_http_status(&error), &error);
   }
 }
 

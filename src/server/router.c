@@ -9,8 +9,9 @@
 #include "server/router.h"
 
 #include "base/error.h"
+#include "wire/path.h"
 
-enum { MAX_PARTS = 8, MAX_ID_PARTS = 64, MAX_PART_BYTES = 4096, MAX_PARAMS = 64 };
+enum { MAX_PARTS = 8, MAX_PARAMS = 64 };
 
 typedef enum part_kind { PART_WORD, PART_ID, PART_NAME } part_kind;
 
@@ -122,114 +123,17 @@ static bool fits(const pattern *p, const str *parts, size_t count) {
   return true;
 }
 
-/* ---- decoding ---- */
-
-static int hex_digit(char c) {
-  return c >= '0' && c <= '9'   ? c - '0'
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                : -1;
-}
-
-/* A percent-decoded copy; plus: "+" is a space, as in the values of forms. */
-static glv_status decode(arena *memory, str text, bool plus, char **ret, glv_error *err) {
-  if (text.size > MAX_PART_BYTES && !plus) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "a part of the path is longer than %d bytes",
-                MAX_PART_BYTES);
-  }
-  char *out = arena_alloc(memory, text.size + 1);
-  if (out == NULL) {
-    return error_nomem(err, text.size + 1);
-  }
-  size_t size = 0;
-  for (size_t i = 0; i < text.size; i++) {
-    char c = text.data[i];
-    if (c == '%') {
-      const int high = i + 2 < text.size ? hex_digit(text.data[i + 1]) : -1;
-      const int low = high >= 0 ? hex_digit(text.data[i + 2]) : -1;
-      if (low < 0) {
-        return FAIL(err, GLV_E_INVALID_INPUT,
-                    "the address has a '%%' that two hexadecimal digits do not follow");
-      }
-      c = (char)(high * 16 + low);
-      i += 2;
-    } else if (plus && c == '+') {
-      c = ' ';
-    }
-    if (c == '\0') {
-      return FAIL(err, GLV_E_INVALID_INPUT, "the address has a NUL byte");
-    }
-    out[size++] = c;
-  }
-  if (!str_is_utf8(str_slice(out, size))) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "the address is not UTF-8");
-  }
-  *ret = out;
-  return GLV_OK;
-}
-
-/* What no table or namespace can be called. The rules for new names are the library's; names that
- * others stored against them can be reached and dropped. */
-static glv_status check_part(str part, glv_error *err) {
-  if (part.size == 0) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "a name in the path is empty");
-  }
-  if (str_is(part, ".") || str_is(part, "..")) {
-    return FAIL(err, GLV_E_INVALID_INPUT,
-                "the name '%.*s' is read as a relative path segment and cannot address an object",
-                STR_ARG(part));
-  }
-  for (size_t i = 0; i < part.size; i++) {
-    const unsigned char c = (unsigned char)part.data[i];
-    if (c < 0x20 || c == 0x7F || c == '/' || c == '\\' || c == '$') {
-      return FAIL(err, GLV_E_INVALID_INPUT,
-                  "a name in the path contains a character that no name may have (0x%02x)", c);
-    }
-  }
-  return GLV_OK;
-}
-
-/* The delimiter alone is the root. */
-static glv_status split_id(arena *memory, char *text, const char *delimiter, glv_id *ret,
-                           glv_error *err) {
-  const size_t width = strlen(delimiter);
-  const char **parts = ARENA_ARRAY(memory, const char *, MAX_ID_PARTS);
-  size_t count = 0;
-  if (parts == NULL) {
-    return error_nomem(err, MAX_ID_PARTS * sizeof *parts);
-  }
-  *ret = (glv_id){parts, 0};
-  if (strcmp(text, delimiter) == 0) {
-    return GLV_OK;
-  }
-  for (char *next = text; next != NULL;) {
-    char *part = next;
-    next = strstr(part, delimiter);
-    if (next != NULL) {
-      *next = '\0';
-      next += width;
-    }
-    if (count == MAX_ID_PARTS) {
-      return FAIL(err, GLV_E_INVALID_INPUT, "the path of the object has more than %d parts",
-                  MAX_ID_PARTS);
-    }
-    TRY(check_part(str_of(part), err));
-    parts[count++] = part;
-  }
-  ret->count = count;
-  return GLV_OK;
-}
-
 /* ---- the query string ---- */
 
 static glv_status read_param(arena *memory, str text, request_param *ret, glv_error *err) {
   const char *equals = text.size > 0 ? memchr(text.data, '=', text.size) : NULL;
   const size_t name = equals != NULL ? (size_t)(equals - text.data) : text.size;
   char *copy;
-  TRY(decode(memory, str_slice(text.data, name), true, &copy, err));
+  TRY(wire_percent_decode(memory, str_slice(text.data, name), true, &copy, err));
   ret->name = copy;
   const size_t value = equals != NULL ? name + 1 : name;
-  TRY(decode(memory, str_slice(text.data + value, text.size - value), true, &copy, err));
+  TRY(wire_percent_decode(memory, str_slice(text.data + value, text.size - value), true, &copy,
+                          err));
   ret->value = copy;
   return GLV_OK;
 }
@@ -260,7 +164,7 @@ static glv_status read_params(arena *memory, str text, target *ret, glv_error *e
 }
 
 static const char *delimiter_of(const target *t) {
-  const char *found = "$";
+  const char *found = WIRE_DELIMITER;
   for (size_t i = 0; i < t->param_count; i++) {
     if (strcmp(t->params[i].name, "delimiter") == 0) {
       found = t->params[i].value;
@@ -276,17 +180,13 @@ static glv_status read_parts(const pattern *p, const str *parts, size_t count, a
     if (p->parts[i].kind == PART_WORD) {
       continue;
     }
-    TRY(decode(memory, parts[i], false, &text, err));
+    TRY(wire_percent_decode(memory, parts[i], false, &text, err));
     if (p->parts[i].kind == PART_NAME) {
-      TRY(check_part(str_of(text), err));
+      TRY(wire_check_name(str_of(text), err));
       ret->name = text;
       continue;
     }
-    const char *delimiter = delimiter_of(ret);
-    if (delimiter[0] == '\0') {
-      return FAIL(err, GLV_E_INVALID_INPUT, "the parameter 'delimiter' is empty");
-    }
-    TRY(split_id(memory, text, delimiter, &ret->id, err));
+    TRY(wire_id_split(memory, text, delimiter_of(ret), &ret->id.parts, &ret->id.count, err));
   }
   return GLV_OK;
 }
