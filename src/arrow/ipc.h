@@ -40,4 +40,16 @@ glv_status ipc_reader_open(glv_env *env, byte_source source, batch_reader *ret, 
 /** Write all batches of r; as_file: the file format with footer, else the stream format. */
 glv_status ipc_write(glv_env *env, batch_reader *r, bool as_file, byte_sink sink, glv_error *err);
 
+/** The same, a batch at a time. */
+typedef struct ipc_writer ipc_writer;
+/** Writes what stands before the first batch. sink: used by the calls that follow, too. s is
+ * borrowed for the call. Errors: those of sink; GLV_E_UNSUPPORTED for types without a form. */
+glv_status ipc_writer_new(glv_env *env, const schema *s, bool as_file, byte_sink sink,
+                          ipc_writer **ret, glv_error *err);
+glv_status ipc_writer_batch(ipc_writer *w, const batch *b, glv_error *err);
+/** The end mark, and the footer of a file. */
+glv_status ipc_writer_end(ipc_writer *w, glv_error *err);
+void ipc_writer_free(ipc_writer *w); /* NULL is fine */
+void ipc_writer_cleanup(ipc_writer **w);
+
 #endif

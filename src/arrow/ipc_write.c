@@ -50,7 +50,9 @@ typedef struct dictionary_state {
   size_t total; /* values written */
 } dictionary_state;
 
-typedef struct writer {
+typedef struct ipc_writer writer;
+
+struct ipc_writer {
   glv_env *env;
   byte_sink sink;
   uint64_t position;
@@ -60,8 +62,8 @@ typedef struct writer {
   buf schema_message; /* without prefix */
   buf batch_blocks;
   buf dictionary_blocks;
-  glv_error *err;
-} writer;
+  glv_error *err; /* of the call that runs */
+};
 
 static glv_status put(writer *w, const void *data, size_t size) {
   if (size != 0) {
@@ -506,33 +508,51 @@ static glv_status put_footer(writer *w) {
   return put(w, magic, sizeof magic);
 }
 
-static glv_status write_batches(writer *w, batch_reader *r) {
-  for (;;) {
-    CLEANUP(batch_dispose) batch b = {0};
-    bool end = false;
-    TRY(r->next(r->state, &b, &end, w->err));
-    if (end) {
-      return GLV_OK;
-    }
-    TRY(put_batch(w, &b));
-  }
-}
-
-static glv_status write_all(writer *w, batch_reader *r) {
+static glv_status put_start(writer *w, const schema *s) {
   static const uint8_t file_start[8] = {'A', 'R', 'R', 'O', 'W', '1', 0, 0};
-  static const uint8_t end_mark[8] = {0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0};
   size_t size;
-  TRY(encode_schema(w, r->schema));
+  TRY(encode_schema(w, s));
   if (w->is_file) {
     TRY(put(w, file_start, sizeof file_start));
   }
-  TRY(put_header(w, w->schema_message.data, w->schema_message.size, &size));
-  TRY(write_batches(w, r));
+  return put_header(w, w->schema_message.data, w->schema_message.size, &size);
+}
+
+glv_status ipc_writer_new(glv_env *env, const schema *s, bool as_file, byte_sink sink,
+                          ipc_writer **ret, glv_error *err) {
+  CLEANUP(ipc_writer_cleanup) writer *w = mem_zalloc(env, sizeof *w);
+  if (w == NULL) {
+    return error_nomem(err, sizeof *w);
+  }
+  w->env = env;
+  w->sink = sink;
+  w->is_file = as_file;
+  w->err = err;
+  buf_init(&w->schema_message, env, INT32_MAX);
+  buf_init(&w->batch_blocks, env, INT32_MAX);
+  buf_init(&w->dictionary_blocks, env, INT32_MAX);
+  TRY(put_start(w, s));
+  *ret = w;
+  w = NULL;
+  return GLV_OK;
+}
+
+glv_status ipc_writer_batch(ipc_writer *w, const batch *b, glv_error *err) {
+  w->err = err;
+  return put_batch(w, b);
+}
+
+glv_status ipc_writer_end(ipc_writer *w, glv_error *err) {
+  static const uint8_t end_mark[8] = {0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0};
+  w->err = err;
   TRY(put(w, end_mark, sizeof end_mark));
   return w->is_file ? put_footer(w) : GLV_OK;
 }
 
-static void writer_dispose(writer *w) {
+void ipc_writer_free(ipc_writer *w) {
+  if (w == NULL) {
+    return;
+  }
   for (size_t i = 0; w->dictionaries != NULL && i < w->dictionary_count; i++) {
     array_unref(&w->dictionaries[i].last);
   }
@@ -540,14 +560,28 @@ static void writer_dispose(writer *w) {
   buf_dispose(&w->schema_message);
   buf_dispose(&w->batch_blocks);
   buf_dispose(&w->dictionary_blocks);
+  mem_free(w->env, w);
+}
+
+void ipc_writer_cleanup(ipc_writer **w) { ipc_writer_free(*w); }
+
+static glv_status write_batches(writer *w, batch_reader *r, glv_error *err) {
+  for (;;) {
+    CLEANUP(batch_dispose) batch b = {0};
+    bool end = false;
+    TRY(r->next(r->state, &b, &end, err));
+    if (end) {
+      return GLV_OK;
+    }
+    TRY(ipc_writer_batch(w, &b, err));
+  }
 }
 
 glv_status ipc_write(glv_env *env, batch_reader *r, bool as_file, byte_sink sink, glv_error *err) {
-  CLEANUP(writer_dispose) writer w = {.env = env, .sink = sink, .is_file = as_file, .err = err};
-  buf_init(&w.schema_message, env, INT32_MAX);
-  buf_init(&w.batch_blocks, env, INT32_MAX);
-  buf_init(&w.dictionary_blocks, env, INT32_MAX);
-  return write_all(&w, r);
+  CLEANUP(ipc_writer_cleanup) writer *w = NULL;
+  TRY(ipc_writer_new(env, r->schema, as_file, sink, &w, err));
+  TRY(write_batches(w, r, err));
+  return ipc_writer_end(w, err);
 }
 
 static glv_status buf_write(void *context, const void *data, size_t size, glv_error *err) {

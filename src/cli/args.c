@@ -32,6 +32,7 @@ static const struct {
     {"view", "materialized views and their sources", refresh_commands},
     {NULL, "", query_commands},
     {NULL, "", serve_commands},
+    {"key", "keys of a server", key_commands},
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 

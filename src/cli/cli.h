@@ -91,6 +91,7 @@ extern const command view_commands[];
 extern const command refresh_commands[];
 extern const command query_commands[];
 extern const command serve_commands[];
+extern const command key_commands[];
 
 /** The value of an option of the running command; the name must exist. */
 const option_value *cli_option(const cli *c, const char *name);

@@ -5,17 +5,15 @@
  */
 #include <microhttpd.h>
 
-#include "arrow/cdata.h"
-#include "arrow/ipc.h"
-#include "server/server_private.h"
+#include "server/answer_private.h"
+#include "server/gzip.h"
 #include "wire/status.h"
 
-enum { BLOCK_START = 16 }; /* room for the environment */
+enum { LEAST_GZIP_BYTES = 1024 }; /* shorter bodies fit into one packet anyway */
 
-/* A body to append to; takes the place of buf_init. */
-static glv_status block_init(buf *b, glv_env *env, glv_error *err) {
+glv_status answer_block_init(buf *b, glv_env *env, glv_error *err) {
   buf_init(b, env, SIZE_MAX / 2);
-  TRY(buf_append_fill(b, 0, BLOCK_START, err));
+  TRY(buf_append_fill(b, 0, ANSWER_BLOCK_START, err));
   memcpy(b->data, &env, sizeof env);
   return GLV_OK;
 }
@@ -26,17 +24,8 @@ static void block_free(void *block) {
   mem_free(env, block);
 }
 
-/* Takes over what is in b. */
-static glv_status answer_block(exchange *x, unsigned status, const char *content_type, buf *b,
-                               glv_error *err) {
-  const size_t size = b->size - BLOCK_START;
-  char *block = buf_detach(b);
-  struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
-      size, block + BLOCK_START, block_free, block);
-  if (response == NULL) {
-    block_free(block);
-    return error_nomem(err, size);
-  }
+void answer_set(exchange *x, unsigned status, const char *content_type,
+                struct MHD_Response *response, uint64_t size) {
   if (x->response != NULL) {
     MHD_destroy_response(x->response);
   }
@@ -44,15 +33,53 @@ static glv_status answer_block(exchange *x, unsigned status, const char *content
   x->status = status;
   x->content_type = content_type;
   x->bytes_out = size;
+}
+
+glv_status answer_block(exchange *x, unsigned status, const char *content_type, buf *b,
+                        glv_error *err) {
+  const size_t size = b->size - ANSWER_BLOCK_START;
+  char *block = buf_detach(b);
+  struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+      size, block + ANSWER_BLOCK_START, block_free, block);
+  if (response == NULL) {
+    block_free(block);
+    return error_nomem(err, size);
+  }
+  answer_set(x, status, content_type, response, size);
   return GLV_OK;
+}
+
+bool answer_takes_gzip(const exchange *x, bool is_rows) {
+  const server_options *o = &x->server->options;
+  if (o->compression == SERVER_COMPRESS_NEVER ||
+      (o->compression == SERVER_COMPRESS_DEFAULT && is_rows && x->is_local)) {
+    return false;
+  }
+  return gzip_is_accepted(request_header(&x->request, "accept-encoding"));
+}
+
+/* Like answer_block, compressed where that is wanted. */
+static glv_status answer_text(exchange *x, unsigned status, const char *content_type, buf *b,
+                              glv_error *err) {
+  if (b->size - ANSWER_BLOCK_START < LEAST_GZIP_BYTES || !answer_takes_gzip(x, false)) {
+    return answer_block(x, status, content_type, b, err);
+  }
+  CLEANUP(gzip_cleanup) gzip *z = NULL;
+  CLEANUP(buf_dispose) buf smaller;
+  const str text = str_slice(b->data + ANSWER_BLOCK_START, b->size - ANSWER_BLOCK_START);
+  TRY(gzip_new(x->server->env, &z, err));
+  TRY(answer_block_init(&smaller, x->server->env, err));
+  TRY(gzip_add(z, text, true, &smaller, err));
+  TRY(answer_header(&x->request, "content-encoding", "gzip", err));
+  return answer_block(x, status, content_type, &smaller, err);
 }
 
 glv_status answer_json(request *r, unsigned status, json *body, glv_error *err) {
   CLEANUP(js_cleanup) json *owned = body;
   CLEANUP(buf_dispose) buf b;
-  TRY(block_init(&b, r->env, err));
+  TRY(answer_block_init(&b, r->env, err));
   TRY(owned != NULL ? js_print(owned, 0, 0, &b, err) : buf_append_str(&b, STR("{}"), err));
-  return answer_block(exchange_of(r), status, "application/json", &b, err);
+  return answer_text(exchange_of(r), status, "application/json", &b, err);
 }
 
 glv_status answer_bytes(request *r, unsigned status, const char *content_type, str bytes,
@@ -62,21 +89,9 @@ glv_status answer_bytes(request *r, unsigned status, const char *content_type, s
   if (copy == NULL) {
     return error_nomem(err, strlen(content_type));
   }
-  TRY(block_init(&b, r->env, err));
+  TRY(answer_block_init(&b, r->env, err));
   TRY(buf_append_str(&b, bytes, err));
-  return answer_block(exchange_of(r), status, copy, &b, err);
-}
-
-glv_status answer_arrow(request *r, struct ArrowArrayStream *rows, bool as_file, glv_error *err) {
-  CLEANUP(batch_reader_dispose) batch_reader reader = {0};
-  CLEANUP(buf_dispose) buf b;
-  TRY(cdata_import_stream(r->env, rows, &reader, err));
-  TRY(block_init(&b, r->env, err));
-  TRY(ipc_write(r->env, &reader, as_file, ipc_buf_sink(&b), err));
-  return answer_block(exchange_of(r), 200,
-                      as_file ? "application/vnd.apache.arrow.file"
-                              : "application/vnd.apache.arrow.stream",
-                      &b, err);
+  return answer_text(exchange_of(r), status, copy, &b, err);
 }
 
 glv_status answer_header(request *r, const char *name, const char *value, glv_error *err) {
@@ -101,12 +116,8 @@ static glv_status error_body(exchange *x, unsigned http_status, const glv_error 
 void answer_error(exchange *x, unsigned http_status, const glv_error *error) {
   x->answer_headers = NULL;
   if (error_body(x, http_status, error) != GLV_OK) {
-    if (x->response != NULL) {
-      MHD_destroy_response(x->response);
-    }
-    x->response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-    x->status = http_status;
-    x->content_type = NULL;
-    x->bytes_out = 0;
+    x->answer_headers = NULL;
+    answer_set(x, http_status, NULL,
+               MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT), 0);
   }
 }

@@ -2,7 +2,9 @@
 #include "arrow/cdata.h"
 #include "arrow/ipc.h"
 #include "base/error.h"
+#include "base/name.h"
 #include "server/server_private.h"
+#include "wire/members.h"
 
 glv_conn *request_conn(const request *r) { return r->server->conn; }
 
@@ -36,21 +38,29 @@ glv_status request_param_bool(const request *r, const char *name, bool *ret, glv
   return GLV_OK;
 }
 
+bool request_covers(const request *r, glv_id ns) {
+  return key_covers(exchange_of_const(r)->key, ns);
+}
+
+bool request_shows(const request *r, glv_id ns) {
+  return request_covers(r, ns) || key_leads_to(exchange_of_const(r)->key, ns);
+}
+
+glv_status request_check_namespace(const request *r, glv_id ns, glv_error *err) {
+  if (request_covers(r, ns)) {
+    return GLV_OK;
+  }
+  CLEANUP(buf_dispose) buf text;
+  buf_init(&text, r->env, SIZE_MAX / 2);
+  TRY(name_print(ns.parts, ns.count, &text, err));
+  return FAIL(err, GLV_E_PERMISSION_DENIED, "the key '%s' is not for the namespace '%.*s'",
+              exchange_of_const(r)->key->id, STR_ARG(buf_str(&text)));
+}
+
 glv_status request_json(request *r, const json **ret, glv_error *err) {
   exchange *x = exchange_of(r);
   if (x->document == NULL) {
-    const str body = x->body.size != 0 ? buf_str(&x->body) : STR("{}");
-    glv_error cause;
-    const glv_status status = js_parse(body, &x->document, &cause);
-    if (status == GLV_E_CORRUPT) {
-      return FAIL(err, GLV_E_INVALID_INPUT, "the body is not JSON: %s", cause.message);
-    }
-    if (status != GLV_OK) {
-      return error_pass(err, &cause);
-    }
-  }
-  if (js_kind_of(x->document) != JS_OBJECT) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "the body is not a JSON object");
+    TRY(wire_parse_object(buf_str(&x->body), &x->document, err));
   }
   *ret = x->document;
   return GLV_OK;
@@ -66,14 +76,63 @@ bool request_has_arrow(const request *r) {
   return str_equal_ascii_case(str_slice(given, size), STR(wanted));
 }
 
-glv_status request_arrow(request *r, struct ArrowArrayStream *ret, glv_error *err) {
-  exchange *x = exchange_of(r);
-  struct ipc_memory *memory = ARENA_NEW(r->memory, struct ipc_memory);
+static glv_status body_source(exchange *x, byte_source *ret, glv_error *err) {
+  if (x->upload != NULL) {
+    *ret = upload_source(x->upload);
+    return GLV_OK;
+  }
+  struct ipc_memory *memory = ARENA_NEW(&x->memory, struct ipc_memory);
   if (memory == NULL) {
     return error_nomem(err, sizeof *memory);
   }
   *memory = (struct ipc_memory){(const uint8_t *)x->body.data, x->body.size, 0};
-  batch_reader reader;
-  TRY(ipc_reader_open(r->env, ipc_memory_source(memory), &reader, err));
+  *ret = ipc_memory_source(memory);
+  return GLV_OK;
+}
+
+/* Rows of a body: what is wrong with its bytes is the client's fault, not a damaged file. */
+typedef struct body_reader {
+  glv_env *env;
+  batch_reader inner;
+} body_reader;
+
+static glv_status blame_client(glv_status status, glv_error *err) {
+  if (status != GLV_E_CORRUPT) {
+    return status;
+  }
+  if (err != NULL) {
+    err->code = GLV_E_INVALID_INPUT;
+  }
+  return GLV_E_INVALID_INPUT;
+}
+
+static glv_status body_next(void *state, batch *ret, bool *ret_end, glv_error *err) {
+  body_reader *b = state;
+  return blame_client(b->inner.next(b->inner.state, ret, ret_end, err), err);
+}
+
+static void body_dispose(void *state) {
+  body_reader *b = state;
+  batch_reader_dispose(&b->inner);
+  mem_free(b->env, b);
+}
+
+glv_status request_arrow(request *r, struct ArrowArrayStream *ret, glv_error *err) {
+  byte_source source;
+  TRY(body_source(exchange_of(r), &source, err));
+  body_reader *b = mem_zalloc(r->env, sizeof *b);
+  if (b == NULL) {
+    return error_nomem(err, sizeof *b);
+  }
+  b->env = r->env;
+  const glv_status status = ipc_reader_open(r->env, source, &b->inner, err);
+  if (status != GLV_OK) {
+    mem_free(r->env, b);
+    return blame_client(status, err);
+  }
+  batch_reader reader = {.schema = schema_ref(b->inner.schema),
+                         .next = body_next,
+                         .dispose = body_dispose,
+                         .state = b};
   return cdata_export_stream(r->env, &reader, ret, err);
 }

@@ -53,6 +53,17 @@ const char *request_param_get(const request *r, const char *name);
 glv_status request_param_bool(const request *r, const char *name, bool *ret, glv_error *err);
 
 /**
+ * Whether the key of the request is for this namespace, for handlers that reach another one than
+ * that of {id}: the target of a rename, the source of a view, an entry of a list.
+ * Errors: GLV_E_PERMISSION_DENIED.
+ */
+glv_status request_check_namespace(const request *r, glv_id ns, glv_error *err);
+/** The same as a question. */
+bool request_covers(const request *r, glv_id ns);
+/** Whether the namespace is to be shown in a list: the key is for it, or for one below it. */
+bool request_shows(const request *r, glv_id ns);
+
+/**
  * The JSON body; an empty one reads as {}. Anything but an object is an error.
  * @param ret borrowed from the request.
  * Errors: GLV_E_INVALID_INPUT; GLV_E_LIMIT past the size limit of JSON bodies.
@@ -60,7 +71,8 @@ glv_status request_param_bool(const request *r, const char *name, bool *ret, glv
 glv_status request_json(request *r, const json **ret, glv_error *err);
 /**
  * The Arrow IPC stream in the body, read as it arrives. It must end with the end-of-stream marker:
- * a body that was cut short is GLV_E_CORRUPT from get_next, before any commit.
+ * a body that was cut short is GLV_E_INVALID_INPUT from get_next, before any commit, or
+ * GLV_E_NETWORK when the client is gone.
  * @param ret the caller's; hand it to a function that takes a stream.
  */
 glv_status request_arrow(request *r, struct ArrowArrayStream *ret, glv_error *err);

@@ -22,6 +22,7 @@ typedef struct pattern_part {
 
 typedef struct pattern {
   const route *route;
+  size_t number;
   pattern_part parts[MAX_PARTS];
   struct pattern *next;
 } pattern;
@@ -29,6 +30,8 @@ typedef struct pattern {
 struct router {
   arena memory;
   pattern *by_count[MAX_PARTS + 1];
+  const route **routes; /* by number */
+  size_t route_count;
 };
 
 static const route *const tables[] = {namespace_routes, table_routes, data_routes, query_routes,
@@ -74,6 +77,8 @@ static glv_status add_pattern(router *r, const route *added, glv_error *err) {
     return error_nomem(err, sizeof *p);
   }
   p->route = added;
+  p->number = r->route_count;
+  r->routes[r->route_count++] = added;
   for (size_t i = 0; i < count; i++) {
     p->parts[i] = (pattern_part){kind_of(parts[i]), parts[i]};
   }
@@ -86,13 +91,27 @@ static glv_status add_pattern(router *r, const route *added, glv_error *err) {
   return GLV_OK;
 }
 
+static size_t count_routes(void) {
+  size_t count = 0;
+  for (size_t t = 0; router_table(t) != NULL; t++) {
+    for (const route *one = router_table(t); one->pattern != NULL; one++) {
+      count++;
+    }
+  }
+  return count;
+}
+
+size_t router_count(const router *r) { return r->route_count; }
+const route *router_route(const router *r, size_t number) { return r->routes[number]; }
+
 glv_status router_new(glv_env *env, router **ret, glv_error *err) {
   router *r = mem_zalloc(env, sizeof *r);
   if (r == NULL) {
     return error_nomem(err, sizeof *r);
   }
   arena_init(&r->memory, env);
-  glv_status status = GLV_OK;
+  r->routes = ARENA_ARRAY(&r->memory, const route *, count_routes());
+  glv_status status = r->routes != NULL ? GLV_OK : error_nomem(err, 0);
   for (size_t t = 0; router_table(t) != NULL; t++) {
     for (const route *one = router_table(t); one->pattern != NULL && status == GLV_OK; one++) {
       status = add_pattern(r, one, err);
@@ -193,7 +212,7 @@ static glv_status read_parts(const pattern *p, const str *parts, size_t count, a
 
 glv_status router_find(const router *r, unsigned method, const char *text, arena *memory,
                        target *ret, glv_error *err) {
-  *ret = (target){.path = text};
+  *ret = (target){.path = text, .number = SIZE_MAX};
   const char *question = strchr(text, '?');
   const str path = str_slice(text, question != NULL ? (size_t)(question - text) : strlen(text));
   if (question != NULL) {
@@ -219,6 +238,7 @@ glv_status router_find(const router *r, unsigned method, const char *text, arena
     return GLV_OK;
   }
   ret->route = found->route;
+  ret->number = found->number;
   TRY(read_params(memory, question != NULL ? str_of(question + 1) : (str){NULL, 0}, ret, err));
   return read_parts(found, parts, count, memory, ret, err);
 }

@@ -15,9 +15,14 @@ typedef struct router router;
 glv_status router_new(glv_env *env, router **ret, glv_error *err);
 void router_free(router *r); /* NULL is fine */
 
+/** All routes have a number below this one. */
+size_t router_count(const router *r);
+const route *router_route(const router *r, size_t number);
+
 /** What the target of a request says. */
 typedef struct target {
   const route *route; /* NULL = none fits */
+  size_t number;      /* of the route; SIZE_MAX = none */
   unsigned methods;   /* ROUTE_GET, ROUTE_POST: of all routes that the path fits */
   const char *path;   /* without the query string */
   bool has_slash;

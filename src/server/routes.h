@@ -17,7 +17,11 @@ enum route_flags {
   ROUTE_GET = 1,   /* the methods it answers */
   ROUTE_POST = 2,  /* */
   ROUTE_ARROW = 4, /* the body may be Arrow data: it is not collected first */
-  ROUTE_OPEN = 8   /* no key is needed */
+  ROUTE_OPEN = 8,  /* no key is needed */
+  /* A list of names: keys for some namespaces get in although {id} (or the whole server, without
+   * one) is not theirs; the handler leaves out what request_shows, or request_covers, denies. */
+  ROUTE_LIST = 16,
+  ROUTE_INLINE = 32 /* answers from memory alone, at once: runs on the thread that parses */
 };
 
 typedef struct route {

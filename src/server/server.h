@@ -11,6 +11,13 @@
 
 typedef struct server server;
 
+/** When answers are compressed (gzip), for clients that take it. */
+typedef enum server_compression {
+  SERVER_COMPRESS_DEFAULT, /* JSON; rows unless the client is on the same machine */
+  SERVER_COMPRESS_ALWAYS,
+  SERVER_COMPRESS_NEVER,
+} server_compression;
+
 /** How to serve. Zero always means the default. Strings are borrowed while the server lives. */
 typedef struct server_options {
   const char *database;        /* a directory */
@@ -20,8 +27,9 @@ typedef struct server_options {
   bool allow_anonymous;        /* serve an address that is not loopback without keys */
   const char *tls_certificate; /* PEM text, not a file name; with tls_key. NULL = no TLS */
   const char *tls_key;
-  const char *access_log;        /* a file that lines are appended to; NULL = stderr */
-  bool no_access_log;            /* */
+  const char *access_log; /* a file that lines are appended to; NULL = stderr */
+  bool no_access_log;
+  server_compression compression;
   size_t max_header_bytes;       /* of a request line and its headers; 64 KiB */
   size_t max_json_bytes;         /* of a JSON body; 64 MiB */
   uint64_t max_upload_bytes;     /* of an Arrow body; no limit */
@@ -43,6 +51,9 @@ typedef struct server_options {
  * GLV_E_IO when the address cannot be taken, those of glv_connect.
  */
 glv_status server_start(glv_env *env, const server_options *options, server **ret, glv_error *err);
+/** The directory for keys and jobs: data_dir, or .glaive in the database. *ret: mem_free. */
+glv_status server_data_dir(glv_env *env, const char *database, const char *data_dir, char **ret,
+                           glv_error *err);
 /** The port it listens on. */
 uint16_t server_port(const server *s);
 /** "http" or "https". */

@@ -1,6 +1,10 @@
 /**
  * @file server_private.h
  * The server and one exchange (a request with its answer), shared by the files of this module.
+ *
+ * An exchange belongs to the thread of the HTTP library that its connection is on, and, while the
+ * connection is suspended, to the worker that handles it. Only a long upload has both at work at
+ * once; what they share then is guarded by the exchange's lock.
  */
 #ifndef GLAIVE_SERVER_SERVER_PRIVATE_H
 #define GLAIVE_SERVER_SERVER_PRIVATE_H
@@ -9,9 +13,13 @@
 
 #include "base/buf.h"
 #include "base/thread.h"
+#include "server/access_log.h"
+#include "server/keys.h"
+#include "server/metrics.h"
 #include "server/router.h"
 #include "server/routes.h"
 #include "server/server.h"
+#include "server/upload.h"
 #include "server/workers.h"
 
 struct MHD_Connection;
@@ -31,31 +39,57 @@ typedef struct open_table {
   struct open_table *next;
 } open_table;
 
-/** Where an exchange stands; moved by the thread that parses only. */
+/** Where an exchange stands; moved by the thread of the connection only. */
 typedef enum exchange_state {
   EXCHANGE_NEW,       /* the request line is known */
   EXCHANGE_BODY,      /* the body is being collected */
+  EXCHANGE_UPLOADING, /* the body is handed on as it comes; the handler runs */
   EXCHANGE_REFUSED,   /* an error is to be sent when the body was read over */
   EXCHANGE_HANDLING,  /* a handler runs; the connection is suspended */
   EXCHANGE_ANSWERING, /* the answer is on its way */
 } exchange_state;
+
+/** Why the cancel token of a request was fired. */
+typedef enum exchange_end { END_NOT, END_TIME, END_GONE, END_STOP } exchange_end;
 
 /** One request and its answer. */
 typedef struct exchange {
   request request; /* first: what handlers see */
   server *server;
   arena memory;
+  atomic_uint refs; /* the connection's, and the handler's of a long upload */
   struct MHD_Connection *connection;
   exchange_state state;
   const route *route;
+  size_t route_number;
   const char *target; /* the request target as it came */
   header *headers;
+  bool is_local; /* the client is on this machine */
+  bool has_body; /* bytes of a body are to come */
+  access_key *key;
   buf body;
   json *document; /* of request_json */
   open_table *tables;
   work work;
-  int64_t started_ns;
+  int64_t started_ns; /* monotonic */
+  int64_t started_at; /* wall clock */
   uint64_t bytes_in;
+  /* of the watch */
+  struct exchange *next;
+  struct exchange *previous;
+  bool is_watched;
+  int fd;
+  atomic_bool is_suspended; /* nobody else would notice that the client left */
+  atomic_int_fast64_t deadline_ns;
+  atomic_int end; /* exchange_end */
+  /* of a long upload */
+  upload *upload;
+  mutex lock; /* guards what follows */
+  bool waits_for_room;
+  bool room_came;
+  bool waits_for_answer;
+  bool is_answered;
+  bool is_gone;
   /* the answer */
   unsigned status;
   struct MHD_Response *response;
@@ -68,17 +102,59 @@ struct server {
   glv_env *env;
   glv_conn *conn;
   server_options options;
+  char *data_dir;
   router *router;
   workers *workers;
+  keys *keys;
+  metrics *metrics;
+  access_log *log;
   struct MHD_Daemon *daemon;
+  int listen_fd;
   uint16_t port;
-  atomic_bool stopping;
+  atomic_bool stopping;      /* new requests are refused */
+  atomic_bool aborting;      /* no new work is begun */
+  atomic_size_t outstanding; /* work begun and not done */
+  atomic_uint uploads;
+  pthread_t watch_thread;
+  bool has_watch;
+  mutex lock; /* guards what follows */
+  condition changed;
+  exchange *running; /* exchanges that the watch looks after */
+  size_t running_count;
+  bool watch_ends;
 };
 
 static inline exchange *exchange_of(request *r) { return (exchange *)r; }
 static inline const exchange *exchange_of_const(const request *r) { return (const exchange *)r; }
 
+/** Monotonic time. */
+int64_t server_clock_ns(void);
+
+/** Hand work to the workers. @return false when the server stops. */
+bool server_submit(server *s, work *item);
+/** For every accepted server_submit, when the work is done; for server_work_begin too. */
+void server_work_done(server *s);
+/** Work that has a thread of its own. @return false when the server stops. */
+bool server_work_begin(server *s);
+
+/* ---- the watch: time limits, clients that left, changed keys ---- */
+
+glv_status watch_start(server *s, glv_error *err);
+void watch_stop(server *s);
+void watch_add(exchange *x);
+void watch_remove(exchange *x);
+/** Fire the cancel token of a request. Only with the server's lock held, or by the thread of the
+ * connection. */
+void exchange_fire(exchange *x, exchange_end why);
+
+/* ---- exchanges ---- */
+
+exchange *exchange_new(server *s, const char *target, struct MHD_Connection *connection);
+void exchange_unref(exchange *x); /* NULL is fine */
+
 /** Make the answer out of an error. Never fails: without memory the answer has no body. */
 void answer_error(exchange *x, unsigned http_status, const glv_error *error);
+/** Run the handler; afterwards there is an answer. */
+void exchange_handle(exchange *x);
 
 #endif

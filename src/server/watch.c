@@ -1,0 +1,127 @@
+/*
+ * A thread that looks at the running requests ten times a second: at the clock, and, for those
+ * whose connection nobody listens to meanwhile, whether the client is still there. It also notices
+ * new keys.
+ */
+#include <poll.h>
+#include <time.h>
+
+#include "server/server_private.h"
+
+enum {
+  TICK_MS = 100,
+  TICKS_PER_POLL = 3,
+  POLL_PEER_CLOSED = 0x2000 /* POLLRDHUP, which the headers show to GNU sources only */
+};
+
+int64_t server_clock_ns(void) {
+  struct timespec now = {0};
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void exchange_fire(exchange *x, exchange_end why) {
+  int expected = END_NOT;
+  if (!atomic_compare_exchange_strong(&x->end, &expected, why)) {
+    return;
+  }
+  glv_cancel_request(x->request.cancel);
+  if (x->upload != NULL) {
+    glv_error error = {0};
+    (void)error_set(&error, why == END_TIME ? GLV_E_TIMEOUT : GLV_E_NETWORK,
+                    why == END_TIME   ? "the body did not come within the time limit"
+                    : why == END_GONE ? "the client left before the end of the body"
+                                      : "the server stops");
+    upload_break(x->upload, &error);
+  }
+}
+
+void watch_add(exchange *x) {
+  server *s = x->server;
+  CLEANUP(mutex_cleanup) mutex *held = &s->lock;
+  mutex_lock(held);
+  x->is_watched = true;
+  x->next = s->running;
+  x->previous = NULL;
+  if (s->running != NULL) {
+    s->running->previous = x;
+  }
+  s->running = x;
+  s->running_count++;
+}
+
+void watch_remove(exchange *x) {
+  server *s = x->server;
+  CLEANUP(mutex_cleanup) mutex *held = &s->lock;
+  mutex_lock(held);
+  if (!x->is_watched) {
+    return;
+  }
+  x->is_watched = false;
+  if (x->previous != NULL) {
+    x->previous->next = x->next;
+  } else {
+    s->running = x->next;
+  }
+  if (x->next != NULL) {
+    x->next->previous = x->previous;
+  }
+  s->running_count--;
+  if (s->running_count == 0 && atomic_load(&s->stopping)) {
+    condition_signal_all(&s->changed);
+  }
+}
+
+static bool has_left(const exchange *x) {
+  struct pollfd p = {.fd = x->fd, .events = POLL_PEER_CLOSED};
+  return poll(&p, 1, 0) > 0 && (p.revents & (POLL_PEER_CLOSED | POLLHUP | POLLERR)) != 0;
+}
+
+/* With the lock held, so that no exchange ends (and no socket is closed) meanwhile. */
+static void look_at(exchange *x, int64_t now_ns, bool polls) {
+  const int64_t deadline_ns = atomic_load(&x->deadline_ns);
+  if (deadline_ns != 0 && now_ns > deadline_ns) {
+    exchange_fire(x, END_TIME);
+  } else if (polls && atomic_load(&x->is_suspended) && has_left(x)) {
+    exchange_fire(x, END_GONE);
+  }
+}
+
+static void *run(void *argument) {
+  server *s = argument;
+  unsigned tick = 0;
+  mutex_lock(&s->lock);
+  while (!s->watch_ends) {
+    const int64_t now_ns = server_clock_ns();
+    tick++;
+    for (exchange *x = s->running; x != NULL; x = x->next) {
+      look_at(x, now_ns, tick % TICKS_PER_POLL == 0);
+    }
+    mutex_unlock(&s->lock);
+    keys_refresh(s->keys);
+    mutex_lock(&s->lock);
+    if (!s->watch_ends) {
+      condition_wait_ms(&s->changed, &s->lock, TICK_MS);
+    }
+  }
+  mutex_unlock(&s->lock);
+  return NULL;
+}
+
+glv_status watch_start(server *s, glv_error *err) {
+  const int result = pthread_create(&s->watch_thread, NULL, run, s);
+  s->has_watch = result == 0;
+  return result == 0 ? GLV_OK
+                     : error_set_errno(err, GLV_E_IO, result, "no thread could be started");
+}
+
+void watch_stop(server *s) {
+  if (s->has_watch) {
+    mutex_lock(&s->lock);
+    s->watch_ends = true;
+    condition_signal_all(&s->changed);
+    mutex_unlock(&s->lock);
+    pthread_join(s->watch_thread, NULL);
+    s->has_watch = false;
+  }
+}
