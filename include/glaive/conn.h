@@ -155,7 +155,9 @@ GLV_API GLV_CHECKED glv_status glv_connect(glv_env *env, const char *uri,
  * @param env        the environment; the connection keeps it.
  * @param impl       "dir": a directory namespace as LanceDB's connect_namespace("dir", ...) lays it
  * out. It differs from glv_connect in that root tables get a catalog row.
- * @param properties "root": the directory.
+ * @param properties "root": the directory. "table_version_tracking_enabled": "true" for a namespace
+ * that manages the versions of its tables; views, whose refresh publishes versions itself, are
+ * refused there.
  * @param options    NULL = defaults.
  * @param ret        the connection; the caller releases it with glv_conn_free.
  * @param err        NULL, or filled on failure.

@@ -18,7 +18,24 @@ glv_status glv_connect(glv_env *env, const char *uri, const glv_connect_options 
   glv_connect_options known;
   TRY(OPTIONS_READ(options, &known, err));
   TRY(require_flags(known.flags, 0, err));
-  return local_connect(env, uri, false, ret, err);
+  return local_connect(env, uri, LOCAL_DIRECTORY, ret, err);
+}
+
+static glv_status read_property(const glv_pair *p, const char **root, enum local_kind *kind,
+                                glv_error *err) {
+  const bool is_true = strcmp(p->value, "true") == 0;
+  if (strcmp(p->name, "root") == 0) {
+    *root = p->value;
+  } else if (strcmp(p->name, "table_version_tracking_enabled") == 0 &&
+             (is_true || strcmp(p->value, "false") == 0)) {
+    *kind = is_true ? LOCAL_TRACKED_NAMESPACE : LOCAL_NAMESPACE;
+  } else if (strcmp(p->name, "manifest_enabled") != 0 || !is_true) {
+    return FAIL(err, GLV_E_INVALID_INPUT,
+                "property '%s' = '%s' is not known to the directory namespace; it takes root and "
+                "table_version_tracking_enabled",
+                p->name, p->value);
+  }
+  return GLV_OK;
 }
 
 glv_status glv_connect_namespace(glv_env *env, const char *impl, glv_pairs properties,
@@ -35,20 +52,14 @@ glv_status glv_connect_namespace(glv_env *env, const char *impl, glv_pairs prope
                 impl);
   }
   const char *root = NULL;
+  enum local_kind kind = LOCAL_NAMESPACE;
   for (size_t i = 0; i < properties.count; i++) {
-    if (strcmp(properties.items[i].name, "root") == 0) {
-      root = properties.items[i].value;
-    } else if (strcmp(properties.items[i].name, "manifest_enabled") != 0 ||
-               strcmp(properties.items[i].value, "true") != 0) {
-      return FAIL(err, GLV_E_INVALID_INPUT,
-                  "property '%s' is not known to the directory namespace; it takes root",
-                  properties.items[i].name);
-    }
+    TRY(read_property(&properties.items[i], &root, &kind, err));
   }
   if (root == NULL) {
     return FAIL(err, GLV_E_INVALID_INPUT, "the directory namespace needs the property 'root'");
   }
-  return local_connect(env, root, true, ret, err);
+  return local_connect(env, root, kind, ret, err);
 }
 
 const char *glv_conn_uri(const glv_conn *conn) { return conn != NULL ? conn->uri : NULL; }

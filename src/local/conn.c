@@ -65,7 +65,7 @@ static void conn_dispose(handle *h) {
   mem_free(env, conn);
 }
 
-glv_status local_connect(glv_env *env, const char *uri, bool is_namespace, glv_conn **ret,
+glv_status local_connect(glv_env *env, const char *uri, enum local_kind kind, glv_conn **ret,
                          glv_error *err) {
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, env);
@@ -77,11 +77,12 @@ glv_status local_connect(glv_env *env, const char *uri, bool is_namespace, glv_c
   }
   handle_init(&conn->base.handle, env, conn_dispose);
   conn->base.ops = &local_ops;
+  conn->kind = kind;
   conn->base.uri = mem_strndup(env, uri, strlen(uri));
   glv_status status = conn->base.uri != NULL ? GLV_OK : error_nomem(err, strlen(uri));
   if (status == GLV_OK) {
-    status = catalog_open(env, path, is_namespace ? CATALOG_NAMESPACE : CATALOG_DIRECTORY,
-                          &conn->db, err);
+    status = catalog_open(
+        env, path, kind == LOCAL_DIRECTORY ? CATALOG_DIRECTORY : CATALOG_NAMESPACE, &conn->db, err);
   }
   if (status != GLV_OK) {
     handle_unref(&conn->base.handle);

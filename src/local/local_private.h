@@ -15,6 +15,7 @@
 
 typedef struct local_conn {
   glv_conn base;
+  enum local_kind kind;
   catalog *db;
 } local_conn;
 

@@ -140,6 +140,17 @@ static glv_status first_fill(local_view *v, cancel_token *cancel, glv_error *err
   return status;
 }
 
+/* A refresh publishes versions itself. */
+static glv_status check_publishes(const local_conn *conn, const char *name, glv_error *err) {
+  if (conn->kind != LOCAL_TRACKED_NAMESPACE) {
+    return GLV_OK;
+  }
+  return FAIL(err, GLV_E_UNSUPPORTED,
+              "'%s' cannot be a materialized view: its namespace manages the versions of its "
+              "tables; connect without table_version_tracking_enabled",
+              name);
+}
+
 static glv_status create_table(local_plan *p, glv_id id, arena *a, catalog_table *ret_at,
                                table_snapshot **ret, glv_error *err) {
   local_conn *conn = p->conn;
@@ -165,6 +176,7 @@ static glv_status create_table(local_plan *p, glv_id id, arena *a, catalog_table
 glv_status local_view_plan_create(glv_view_plan *plan, glv_id id, const glv_view_options *options,
                                   glv_view **ret, glv_error *err) {
   local_plan *p = plan_of(plan);
+  TRY(check_publishes(p->conn, IDENT_TEXT(id), err));
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, plan->handle.env);
   CLEANUP(local_sources_dispose) local_sources sources = {.conn = p->conn};
@@ -315,6 +327,7 @@ refresh_options local_refresh_options(const glv_refresh_options *options) {
 glv_status local_view_refresh(glv_view *view, const glv_refresh_options *options,
                               glv_refresh_result *ret, glv_error *err) {
   local_view *v = view_of(view);
+  TRY(check_publishes(conn_of(v->base.conn), v->table->name, err));
   glv_env *env = view->handle.env;
   const int64_t start_ns = env_now_ns(env);
   CLEANUP(table_cleanup) table_snapshot *before = local_table_snapshot(v->table);

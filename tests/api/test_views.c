@@ -188,6 +188,31 @@ static void sources_are_checked(void **state) {
   suite_close(&s);
 }
 
+static void no_views_where_a_namespace_manages_versions(void **state) {
+  (void)state;
+  suite s;
+  suite_open(&s);
+  const glv_pair items[] = {{"root", s.t.root}, {"table_version_tracking_enabled", "true"}};
+  glv_view_def def = GLV_OPTIONS(glv_view_def);
+  def.source_table = "t";
+  glv_table_free(create_table(&s, ID("t"), columns, "a | 1"));
+  glv_view_free(create_view(&s, ID("v"), "SELECT name FROM t"));
+  glv_conn *tracked = NULL;
+  glv_view *view = NULL;
+  must(&s, glv_connect_namespace(s.env, "dir", (glv_pairs){items, 2}, NULL, &tracked, &s.err));
+  must_fail(&s, GLV_E_UNSUPPORTED, "'w' cannot be a materialized view",
+            glv_view_create(tracked, ID("w"), &def, NULL, NULL, &s.err));
+  must_fail(&s, GLV_E_TABLE_NOT_FOUND, "w", glv_view_open(s.conn, ID("w"), NULL, &view, &s.err));
+  must(&s, glv_view_open(tracked, ID("v"), NULL, &view, &s.err));
+  must_fail(&s, GLV_E_UNSUPPORTED, "'v' cannot be a materialized view",
+            glv_view_refresh(view, NULL, NULL, &s.err));
+  assert_table(&s, glv_view_table(view), "a | 0");
+  glv_view_free(view);
+  must(&s, glv_view_drop(tracked, ID("v"), NULL, &s.err));
+  glv_conn_free(tracked);
+  suite_close(&s);
+}
+
 static void direct_writes_are_refused(void **state) {
   (void)state;
   suite s;
@@ -429,6 +454,7 @@ int main(void) {
       cmocka_unit_test(pins),
       cmocka_unit_test(limits),
       cmocka_unit_test(sources_are_checked),
+      cmocka_unit_test(no_views_where_a_namespace_manages_versions),
       cmocka_unit_test(direct_writes_are_refused),
       cmocka_unit_test(recreated_sources_and_views),
       cmocka_unit_test(two_creates_of_one_plan),

@@ -76,3 +76,54 @@ def test_struct_columns_beside_the_view(db, glaive):
     assert lance.dataset(str(db / "whole.lance")).to_table(columns=["id", "meta"]).to_pydict() == want.to_pydict()
     assert glaive.query("SELECT meta.q AS q FROM src").to_pydict() == {"q": [m and m["q"] for m in want["meta"].to_pylist()]}
     assert glaive.json("table", "count", "src", "--where", "meta IS NULL")["count"] == want["meta"].null_count
+
+
+#: what belongs to the declaration of a source's column, and what a view keeps
+MARKED = {"lance-schema:x": "y", "computed_column": "true", "computed_column.kind": "sql", "unit": "m"}
+
+
+def nested_source(db):
+    """Columns whose fields carry metadata at every depth."""
+    def leaf(name, kind=pa.int64(), nullable=True):
+        return pa.field(name, kind, nullable, MARKED)
+
+    inner = pa.struct([leaf("a"), leaf("b", pa.list_(leaf("item", pa.struct([leaf("c")]))))])
+    schema = pa.schema([
+        leaf("id"), leaf("s", pa.struct([leaf("q"), leaf("in", inner)])), leaf("l", pa.list_(leaf("item", inner))),
+        leaf("ll", pa.large_list(leaf("item"))), leaf("fixed", pa.list_(leaf("item"), 2)),
+        leaf("m", pa.map_(leaf("key", pa.string(), False), leaf("value", pa.struct([leaf("v")]))))])
+    value = {"a": 1, "b": [{"c": 2}]}
+    rows = [{"id": i, "s": {"q": i, "in": value}, "l": [value, None], "ll": [i], "fixed": [i, i], "m": [("k", {"v": i})]} for i in range(3)]
+    lance.write_dataset(pa.Table.from_pylist(rows, schema=schema), str(db / "src.lance"), enable_stable_row_ids=True,
+                        data_storage_version="2.2")
+
+
+def all_fields(field):
+    """The field and what is below it: path, type, nullability, metadata."""
+    below = [field.type.field(i) for i in range(field.type.num_fields)]
+    return [(field.name, str(field.type), field.nullable, field.metadata), *(f for b in below for f in all_fields(b))]
+
+
+@pytest.mark.parametrize("select", [None, {"id": "id", "s": "s"}, {"q": "s.q", "inner": "s['in']"},
+                                    {"l": "l", "m": "m", "f": "fixed", "ll": "ll"}, {"made": "id + 1", "id": "id"}])
+def test_metadata_below_structs_lists_and_maps(db, glaive, lancedb40, select):
+    """A view keeps the metadata of the fields that it projects, without what declares the source's columns, at every depth."""
+    nested_source(db)
+    lancedb40.create_materialized_view("theirs", "src", select=select, with_no_data=True)  # it cannot fill such a view itself
+    words = [f"--select={name}={text}" for name, text in (select or {}).items()]
+    glaive.run("view", "create", "ours", "--source", "src", "--stored-form", "query", *words)
+    glaive.refresh("theirs")
+    ours, theirs = (lance.dataset(str(db / f"{name}.lance")) for name in ("ours", "theirs"))
+    assert [all_fields(f) for f in ours.schema] == [all_fields(f) for f in theirs.schema]
+    assert not any(key in (metadata or {}) for f in ours.schema for *_, metadata in all_fields(f)
+                   for key in (b"lance-schema:x", b"computed_column", b"computed_column.kind"))
+    assert select and "made" in select or any((metadata or {}).get(b"unit") for f in ours.schema for *_, metadata in all_fields(f))
+    assert ours.to_table().sort_by("__source_row_id").to_pylist() == theirs.to_table().sort_by("__source_row_id").to_pylist()
+
+
+def test_metadata_of_a_longer_path(db, glaive):
+    """LanceDB loses it from the second step on; a path is a path."""
+    nested_source(db)
+    glaive.run("view", "create", "v", "--as", "SELECT s['in']['b'] AS deep, s.`in`.a AS a FROM src")
+    schema = lance.dataset(str(db / "v.lance")).schema
+    assert [schema.field(name).metadata for name in ("deep", "a")] == [{b"unit": b"m"}] * 2
