@@ -245,6 +245,17 @@ GLV_API GLV_CHECKED glv_status glv_table_checkout(glv_table *table, const glv_op
                                                   glv_error *err);
 
 /**
+ * Whether what the handle shows is the latest version of the table that has its name now. Cheap:
+ * for programs that keep handles and want to know when to move on.
+ *
+ * @param table the table.
+ * @param ret   1 = yes; 0 = there is a later version, or another table of the name.
+ * @param err   NULL, or filled on failure. Errors: GLV_E_TABLE_NOT_FOUND when the catalog has no
+ * such table any more, GLV_E_IO; GLV_E_UNSUPPORTED where a server cannot tell. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_is_latest(glv_table *table, int *ret, glv_error *err);
+
+/**
  * Describe a table.
  *
  * @param table    the table.

@@ -126,6 +126,18 @@ glv_status glv_table_describe(glv_table *table, glv_buf *ret_json, glv_error *er
   return buf_hand_out(table->handle.env, &text, ret_json, err);
 }
 
+glv_status glv_table_is_latest(glv_table *table, int *ret, glv_error *err) {
+  TRY(check_table(table, err));
+  TRY(require_pointer(ret, "ret", err));
+  bool is_latest = false;
+  if (table->ops->table_is_latest == NULL) {
+    return FAIL(err, GLV_E_UNSUPPORTED, "the server cannot tell whether a version is the latest");
+  }
+  TRY(table->ops->table_is_latest(table, &is_latest, err));
+  *ret = is_latest;
+  return GLV_OK;
+}
+
 glv_status glv_table_count(glv_table *table, const char *filter, const glv_call_options *options,
                            uint64_t *ret, glv_error *err) {
   TRY(check_table(table, err));

@@ -136,6 +136,8 @@ struct backend_ops {
   glv_status (*table_schema)(glv_table *table, schema **ret, glv_error *err);
   glv_status (*table_versions)(glv_table *table, batch_reader *ret, glv_error *err);
   glv_status (*table_checkout)(glv_table *table, const glv_open_options *options, glv_error *err);
+  /* NULL: cannot tell. */
+  glv_status (*table_is_latest)(glv_table *table, bool *ret, glv_error *err);
   glv_status (*table_describe)(glv_table *table, buf *ret_json, glv_error *err);
   glv_status (*table_count)(glv_table *table, const char *filter, const glv_call_options *options,
                             uint64_t *ret, glv_error *err);

@@ -86,6 +86,9 @@ glv_status fail_namespace(glv_status code, const char *what, catalog_id id, aren
 
 /** The newest version. Errors: GLV_E_UNSUPPORTED for unknown reader flags; those of the table. */
 glv_status manifest_load(catalog *c, manifest **ret, glv_error *err);
+/** The same for readers, who ask often: does not list the versions again when nothing was changed
+ * (table_is_current). */
+glv_status manifest_look(catalog *c, manifest **ret, glv_error *err);
 /** GLV_E_UNSUPPORTED when its flags demand a newer reader. No row is read. */
 glv_status manifest_check_readable(catalog *c, glv_error *err);
 void manifest_unref(manifest *m); /* NULL is fine */

@@ -251,6 +251,18 @@ glv_status manifest_load(catalog *c, manifest **ret, glv_error *err) {
   return GLV_OK;
 }
 
+glv_status manifest_look(catalog *c, manifest **ret, glv_error *err) {
+  CLEANUP(manifest_cleanup) manifest *known = take_cached(c);
+  bool is_current = false;
+  if (known != NULL && known->snapshot != NULL &&
+      table_is_current(known->snapshot, &is_current, NULL) == GLV_OK && is_current) {
+    *ret = known;
+    known = NULL;
+    return GLV_OK;
+  }
+  return manifest_load(c, ret, err);
+}
+
 const row *manifest_find(const manifest *m, str id) {
   const uint64_t *at = map_get(&m->newest, id);
   return at != NULL ? &m->rows[*at] : NULL;

@@ -91,7 +91,7 @@ static glv_status find(catalog *c, catalog_id ns, arena *a, manifest **ret_manif
   if (object == NULL) {
     return nomem(err);
   }
-  TRY(manifest_load(c, ret_manifest, err));
+  TRY(manifest_look(c, ret_manifest, err));
   *ret = manifest_find(*ret_manifest, str_of(object));
   return GLV_OK;
 }
@@ -126,7 +126,7 @@ glv_status catalog_namespace_exists(catalog *c, catalog_id ns, bool *ret, glv_er
 glv_status catalog_namespace_list(catalog *c, catalog_id parent, const catalog_page *page, arena *a,
                                   catalog_list *ret, glv_error *err) {
   CLEANUP(manifest_cleanup) manifest *m = NULL;
-  TRY(manifest_load(c, &m, err));
+  TRY(manifest_look(c, &m, err));
   const char *object = id_object(a, parent);
   if (object == NULL) {
     return nomem(err);

@@ -70,7 +70,7 @@ static glv_status add_child_table(const catalog *c, name_set *names, const row *
 static glv_status collect_children(catalog *c, catalog_id ns, name_set *names, arena *a,
                                    glv_error *err) {
   CLEANUP(manifest_cleanup) manifest *m = NULL;
-  TRY(manifest_load(c, &m, err));
+  TRY(manifest_look(c, &m, err));
   const char *parent = id_object(a, ns);
   if (parent == NULL) {
     return nomem(err);
@@ -135,7 +135,7 @@ static glv_status resolve_child(catalog *c, catalog_id id, arena *a, char **ret,
     return nomem(err);
   }
   CLEANUP(manifest_cleanup) manifest *m = NULL;
-  TRY(manifest_load(c, &m, err));
+  TRY(manifest_look(c, &m, err));
   const row *r = manifest_find(m, str_of(object));
   return is_table(r) ? row_path(c, r, a, ret, err) : fail_table_not_found(id, a, err);
 }

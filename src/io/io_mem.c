@@ -115,6 +115,7 @@ static glv_status child_put(io_mem *m, node *dir, str name, node *n, glv_error *
     dir->child_count++;
   }
   dir->children[at].node = n;
+  dir->modified_ns = env_now_ns(m->memory);
   n->refs++;
   return GLV_OK;
 }
@@ -125,6 +126,7 @@ static void child_remove(io_mem *m, node *dir, size_t at) {
   memmove(dir->children + at, dir->children + at + 1,
           (dir->child_count - at - 1) * sizeof *dir->children);
   dir->child_count--;
+  dir->modified_ns = env_now_ns(m->memory);
 }
 
 /* Walks path from start as far as its last segment: *ret_dir is the directory that should hold

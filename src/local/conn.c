@@ -16,6 +16,7 @@ const backend_ops local_ops = {
     .table_schema = local_table_schema,
     .table_versions = local_table_versions,
     .table_checkout = local_table_checkout,
+    .table_is_latest = local_table_is_latest,
     .table_describe = local_table_describe,
     .table_count = local_table_count,
     .table_scan = local_table_scan,

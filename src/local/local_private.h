@@ -114,6 +114,7 @@ uint64_t local_table_version(const glv_table *table);
 glv_status local_table_schema(glv_table *table, schema **ret, glv_error *err);
 glv_status local_table_versions(glv_table *table, batch_reader *ret, glv_error *err);
 glv_status local_table_checkout(glv_table *table, const glv_open_options *options, glv_error *err);
+glv_status local_table_is_latest(glv_table *table, bool *ret, glv_error *err);
 glv_status local_table_describe(glv_table *table, buf *ret_json, glv_error *err);
 glv_status local_table_count(glv_table *table, const char *filter, const glv_call_options *options,
                              uint64_t *ret, glv_error *err);

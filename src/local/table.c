@@ -275,6 +275,18 @@ glv_status local_table_checkout(glv_table *table, const glv_open_options *option
   return GLV_OK;
 }
 
+glv_status local_table_is_latest(glv_table *table, bool *ret, glv_error *err) {
+  local_table *t = table_of(table);
+  CLEANUP(arena_dispose) arena a;
+  arena_init_small(&a, t->base.handle.env);
+  CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(t);
+  catalog_table at;
+  *ret = false;
+  TRY(catalog_table_resolve(conn_of(t->base.conn)->db, catalog_path(ident_id(&t->base.id)), &a, &at,
+                            err));
+  return strcmp(at.path, table_path(snapshot)) == 0 ? table_is_current(snapshot, ret, err) : GLV_OK;
+}
+
 /* ---- reading ---- */
 
 unsigned local_expr_flags(uint32_t flags) {

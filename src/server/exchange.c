@@ -1,7 +1,7 @@
 /* The life of an exchange, but for its conversation with the HTTP library. */
 #include <microhttpd.h>
 
-#include "server/server_private.h"
+#include "server/tables_private.h"
 #include "wire/status.h"
 
 exchange *exchange_new(server *s, const char *target_text, struct MHD_Connection *connection) {
@@ -29,18 +29,12 @@ exchange *exchange_new(server *s, const char *target_text, struct MHD_Connection
   return x;
 }
 
-static void release_tables(exchange *x) {
-  for (const open_table *t = x->tables; t != NULL; t = t->next) {
-    glv_table_free(t->table);
-  }
-}
-
 static void exchange_free(exchange *x) {
   glv_env *env = x->server->env;
   if (x->response != NULL) {
     MHD_destroy_response(x->response);
   }
-  release_tables(x);
+  tables_release(x);
   upload_free(x->upload);
   js_free(x->document);
   buf_dispose(&x->body);

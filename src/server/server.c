@@ -3,6 +3,7 @@
 #include "server/server.h"
 
 #include "server/http.h"
+#include "server/tables_private.h"
 
 bool server_work_begin(server *s) {
   atomic_fetch_add(&s->outstanding, 1);
@@ -61,6 +62,7 @@ static glv_status start(server *s, glv_error *err) {
   TRY(server_data_dir(s->env, o->database, o->data_dir, &s->data_dir, err));
   TRY(keys_open(s->env, s->data_dir, &s->keys, err));
   TRY(router_new(s->env, &s->router, err));
+  TRY(table_cache_new(s->env, &s->tables, err));
   TRY(metrics_new(s->env, router_count(s->router), &s->metrics, err));
   if (!o->no_access_log) {
     TRY(access_log_new(s->env, o->access_log, &s->log, err));
@@ -137,6 +139,7 @@ void server_free(server *s) {
   metrics_free(s->metrics);
   router_free(s->router);
   keys_free(s->keys);
+  table_cache_free(s->tables);
   glv_conn_free(s->conn);
   mutex_dispose(&s->lock);
   condition_dispose(&s->changed);

@@ -33,9 +33,13 @@ typedef struct header {
   struct header *next;
 } header;
 
-/** A table that is released with the request. */
+typedef struct table_cache table_cache;
+typedef struct kept_table kept_table;
+
+/** A table that is released with the request: of its own, or one that requests share. */
 typedef struct open_table {
-  glv_table *table;
+  glv_table *own;
+  kept_table *kept;
   struct open_table *next;
 } open_table;
 
@@ -107,6 +111,7 @@ struct server {
   workers *workers;
   keys *keys;
   metrics *metrics;
+  table_cache *tables;
   access_log *log;
   struct MHD_Daemon *daemon;
   int listen_fd;

@@ -26,5 +26,9 @@ glv_status server_table_open(request *r, glv_id id, uint64_t version, glv_table 
  */
 glv_status server_table_open_own(request *r, glv_id id, const glv_open_options *options,
                                  glv_table **ret, glv_error *err);
+/**
+ * Do not keep the table open for later requests: before it is dropped, renamed or cleaned up.
+ */
+void server_table_forget(request *r, glv_id id);
 
 #endif

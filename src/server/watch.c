@@ -1,16 +1,17 @@
 /*
  * A thread that looks at the running requests ten times a second: at the clock, and, for those
  * whose connection nobody listens to meanwhile, whether the client is still there. It also notices
- * new keys.
+ * new keys and gives up tables that nobody asks for.
  */
 #include <poll.h>
 #include <time.h>
 
-#include "server/server_private.h"
+#include "server/tables_private.h"
 
 enum {
   TICK_MS = 100,
   TICKS_PER_POLL = 3,
+  TICKS_PER_TRIM = 20,
   POLL_PEER_CLOSED = 0x2000 /* POLLRDHUP, which the headers show to GNU sources only */
 };
 
@@ -99,6 +100,9 @@ static void *run(void *argument) {
     }
     mutex_unlock(&s->lock);
     keys_refresh(s->keys);
+    if (tick % TICKS_PER_TRIM == 0) {
+      table_cache_idle(s->tables);
+    }
     mutex_lock(&s->lock);
     if (!s->watch_ends) {
       condition_wait_ms(&s->changed, &s->lock, TICK_MS);

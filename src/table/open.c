@@ -15,6 +15,7 @@
 static void home_free(table_home *h) {
   glv_env *env = h->env;
   io_dir_close(env, h->versions);
+  mutex_dispose(&h->lock);
   mem_free(env, h->path);
   mem_free(env, h->name);
   mem_free(env, h);
@@ -46,6 +47,7 @@ glv_status home_open(glv_env *env, const char *path, const char *name, table_hom
   }
   h->env = env_ref(env);
   atomic_init(&h->refs, 1);
+  mutex_init(&h->lock);
   h->path = mem_strndup(env, path, strlen(path));
   h->name = mem_strndup(env, name != NULL ? name : path, strlen(name != NULL ? name : path));
   if (h->path == NULL || h->name == NULL) {
@@ -229,6 +231,64 @@ glv_status table_open_again(glv_env *env, const char *path, const char *name,
     return GLV_OK;
   }
   return table_open(env, path, name, 0, ret, err); /* and says what is wrong */
+}
+
+/* What the last listing found, if the directory was not changed since. Its time of change may be as
+ * coarse as the clock of the file system, so a listing counts only when it was made well after the
+ * last change; and some file systems do not keep it at all, so none counts for long. */
+static bool remembered_latest(table_home *h, int64_t modified_ns, uint64_t *ret) {
+  const int64_t second_ns = 1000000000;
+  const int64_t now_ns = env_now_ns(h->env);
+  CLEANUP(mutex_cleanup) mutex *held = &h->lock;
+  mutex_lock(held);
+  *ret = h->seen_latest;
+  return h->seen_ns == modified_ns && h->seen_ns != 0 &&
+         h->listed_ns - h->seen_ns > 3 * second_ns && now_ns >= h->listed_ns &&
+         now_ns - h->listed_ns < second_ns;
+}
+
+static void remember_latest(table_home *h, int64_t modified_ns, int64_t listed_ns,
+                            uint64_t latest) {
+  CLEANUP(mutex_cleanup) mutex *held = &h->lock;
+  mutex_lock(held);
+  h->seen_ns = modified_ns;
+  h->listed_ns = listed_ns;
+  h->seen_latest = latest;
+}
+
+/* found: of the directory, from before the call. */
+static glv_status latest_since(table_home *h, const glv_io_stat *found, uint64_t *ret,
+                               glv_error *err) {
+  if (remembered_latest(h, found->modified_ns, ret)) {
+    return GLV_OK;
+  }
+  version_listing listing;
+  const int64_t listed_ns = env_now_ns(h->env);
+  TRY(list_versions(h, NULL, &listing, err));
+  remember_latest(h, found->modified_ns, listed_ns, listing.latest);
+  *ret = listing.latest;
+  return GLV_OK;
+}
+
+glv_status table_is_current(const table_snapshot *t, bool *ret, glv_error *err) {
+  table_home *h = t->home;
+  char path[LIMIT_PATH_BYTES];
+  glv_io_stat found;
+  glv_error report = {0};
+  uint64_t latest = 0;
+  *ret = false;
+  TRY(versions_path(h->path, h->name, path, err));
+  const glv_status status = io_stat(h->env, NULL, path, &found, &report);
+  if (status != GLV_OK) {
+    return io_is_missing(&report) ? GLV_OK : pass_report(err, &report);
+  }
+  const bool was_read = t->file.inode != 0; /* or made by the commit that wrote it */
+  if (found.device != h->device || found.inode != h->inode || (was_read && !is_untouched(t))) {
+    return GLV_OK;
+  }
+  TRY(latest_since(h, &found, &latest, err));
+  *ret = latest == t->manifest->version;
+  return GLV_OK;
 }
 
 glv_status table_exists(glv_env *env, const char *path, bool *ret, glv_error *err) {

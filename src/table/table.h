@@ -85,6 +85,13 @@ glv_status table_open_again(glv_env *env, const char *path, const char *name,
                             const table_snapshot *known, table_snapshot **ret, glv_error *err);
 
 /**
+ * *ret = whether t is the latest version of the table that stands under its path. Costs two looks
+ * at the file system, and a listing of the versions when they were changed lately or not listed for
+ * a second. Errors: GLV_E_IO. Thread class: T.
+ */
+glv_status table_is_current(const table_snapshot *t, bool *ret, glv_error *err);
+
+/**
  * Open another version of the same physical table, through the directory handle of t.
  *
  * @param version  0 = the latest; when that is the version of t, *ret is a further reference to t.

@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/limits.h"
 #include "base/pin.h"
+#include "base/thread.h"
 #include "io/io.h"
 #include "pb/lance_table.pb-c.h"
 #include "pb/lance_transaction.pb-c.h"
@@ -30,6 +31,10 @@ typedef struct table_home {
   void *versions;  /* handle of `_versions`, open as long as the home lives */
   uint64_t device; /* with inode: identity of that directory */
   uint64_t inode;
+  mutex lock;        /* guards what follows */
+  int64_t seen_ns;   /* the directory's time of change when its names were last listed; 0 = never */
+  int64_t listed_ns; /* when that was */
+  uint64_t seen_latest;
 } table_home;
 
 struct table_snapshot {

@@ -17,6 +17,7 @@ static void null_parameters_are_named(void **state) {
   must_fail(&s, GLV_E_INVALID_INPUT, "'conn'", glv_table_open(NULL, ID("t"), NULL, &table, &s.err));
   must_fail(&s, GLV_E_INVALID_INPUT, "'id'", glv_table_open(s.conn, ROOT, NULL, &table, &s.err));
   must_fail(&s, GLV_E_INVALID_INPUT, "'table'", glv_table_checkout(NULL, NULL, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "'table'", glv_table_is_latest(NULL, &(int){0}, &s.err));
   must_fail(&s, GLV_E_INVALID_INPUT, "'view'", glv_view_refresh(NULL, NULL, NULL, &s.err));
   must_fail(&s, GLV_E_INVALID_INPUT, "'def'",
             glv_view_create(s.conn, ID("v"), NULL, NULL, NULL, &s.err));

@@ -1,5 +1,8 @@
 /* Tables through the exported functions: create, append, overwrite, versions, scans, counts,
  * queries. */
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "support/suite.h"
 
 static const char columns[] = "id int64 | name utf8 | score float64";
@@ -51,6 +54,71 @@ static void life_of_a_table(void **state) {
     glv_table_free(table);
     suite_close(&s);
   }
+}
+
+static void assert_latest(suite *s, glv_table *table, int expected) {
+  int is_latest = -1;
+  must(s, glv_table_is_latest(table, &is_latest, &s->err));
+  assert_int_equal(is_latest, expected);
+}
+
+/* As if nothing had happened to the table for a while, so that a listing of its versions counts. */
+static void age(const suite *s, const char *directory) {
+  const struct timespec times[2] = {{1000000000, 0}, {1000000000, 0}};
+  char path[256];
+  snprintf(path, sizeof path, "%s/%s/_versions", s->t.root, directory);
+  assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void later_versions_are_noticed(void **state) {
+  (void)state;
+  for (int store = 0; store < 2; store++) {
+    suite s;
+    suite_open_on(&s, store);
+    glv_table *table = create_table(&s, ID("t"), columns, "1 | ada | 1.5");
+    glv_table *other = NULL;
+    assert_latest(&s, table, 1);
+    if (store == 1) {
+      age(&s, "t.lance");
+    }
+    assert_latest(&s, table, 1);
+    assert_latest(&s, table, 1);
+    must(&s, glv_table_open(s.conn, ID("t"), NULL, &other, &s.err));
+    append_rows(&s, other, columns, "2 | x | 1.0");
+    assert_latest(&s, other, 1);
+    assert_latest(&s, table, 0);
+    must(&s, glv_table_checkout(table, NULL, &s.err));
+    assert_latest(&s, table, 1);
+    glv_table_free(other);
+
+    must(&s, glv_table_drop(s.conn, ID("t"), NULL, &s.err));
+    assert_latest(&s, table, 0);
+    other = create_table(&s, ID("t"), columns, "1 | ada | 1.5\n2 | x | 1.0");
+    append_rows(&s, other, columns, "3 | y | 1.0"); /* version 2, as the dropped one */
+    assert_latest(&s, table, 0);
+    assert_latest(&s, other, 1);
+    glv_table_free(other);
+    glv_table_free(table);
+    suite_close(&s);
+  }
+}
+
+static void names_in_namespaces_move(void **state) {
+  (void)state;
+  suite s;
+  suite_open(&s);
+  must(&s, glv_namespace_create(s.conn, ID("ns"), NO_PAIRS, NULL, &s.err));
+  glv_table *table = create_table(&s, ID("ns", "t"), columns, "1 | ada | 1.5");
+  int is_latest = -1;
+  assert_latest(&s, table, 1);
+  must(&s, glv_table_drop(s.conn, ID("ns", "t"), NULL, &s.err));
+  must_fail(&s, GLV_E_TABLE_NOT_FOUND, "t", glv_table_is_latest(table, &is_latest, &s.err));
+  glv_table *other = create_table(&s, ID("ns", "t"), columns, "1 | ada | 1.5");
+  assert_latest(&s, table, 0);
+  assert_latest(&s, other, 1);
+  glv_table_free(other);
+  glv_table_free(table);
+  suite_close(&s);
 }
 
 /* The version of new data files is the caller's choice, and where pages end too; rows are the same.
@@ -292,6 +360,8 @@ static void memory_stays_bounded(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(life_of_a_table),
+      cmocka_unit_test(later_versions_are_noticed),
+      cmocka_unit_test(names_in_namespaces_move),
       cmocka_unit_test(create_modes),
       cmocka_unit_test(create_storage),
       cmocka_unit_test(data_must_fit_the_table),
