@@ -45,8 +45,9 @@ static void *on_target(void *context, const char *text, struct MHD_Connection *c
   exchange *x = exchange_new(context, text, connection);
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  if (x != NULL) {
-    x->is_local = info != NULL && info->socket_context != NULL;
+  if (x != NULL && info != NULL) {
+    x->peer = info->socket_context;
+    x->is_local = x->peer != NULL && x->peer->is_local;
   }
   return x;
 }
@@ -220,8 +221,6 @@ static glv_status measure_body(exchange *x, glv_error *err) {
   const request *r = &x->request;
   const char *length = request_header(r, "content-length");
   uint64_t size = 0;
-  x->has_body = request_header(r, "transfer-encoding") != NULL ||
-                (length != NULL && strcmp(length, "0") != 0);
   if (request_header(r, "content-encoding") != NULL &&
       strcmp(request_header(r, "content-encoding"), "identity") != 0) {
     return FAIL(err, GLV_E_UNSUPPORTED, "bodies with the content-encoding '%s' are not read",
@@ -506,6 +505,7 @@ static enum MHD_Result take_body(exchange *x, const char *data, size_t *size) {
 static enum MHD_Result begin(exchange *x, const char *method) {
   glv_error error;
   x->state = EXCHANGE_BODY;
+  watch_head(x->server, x->peer, false);
   if (check_request(x, method, &error) == GLV_OK) {
     return MHD_YES;
   }
@@ -583,6 +583,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
   x->is_gone = true;
   mutex_unlock(&x->lock);
   report(x, was_sent);
+  watch_head(x->server, x->peer, true);
   exchange_unref(x);
 }
 
@@ -638,14 +639,20 @@ static glv_status check_address(const server *s, const struct addrinfo *at, glv_
               s->options.host);
 }
 
-/* Whether the client is on this machine is kept with the connection. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode code) {
-  if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    *socket_context = info != NULL && is_loopback(info->client_addr) ? context : NULL;
+  server *s = context;
+  if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+    watch_peer_ends(s, *socket_context);
+    *socket_context = NULL;
+    return;
   }
+  const union MHD_ConnectionInfo *fd =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  const union MHD_ConnectionInfo *address =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  *socket_context = watch_peer(s, fd != NULL ? fd->connect_fd : -1,
+                               address != NULL && is_loopback(address->client_addr));
 }
 
 static glv_status start_daemon(server *s, const struct addrinfo *at, glv_error *err) {

@@ -43,6 +43,15 @@ typedef struct open_table {
   struct open_table *next;
 } open_table;
 
+/** A client's connection, and how long its next request may take to say what it wants. */
+typedef struct peer {
+  struct peer *next;
+  struct peer *previous;
+  int fd;
+  bool is_local;                   /* the client is on this machine */
+  atomic_int_fast64_t deadline_ns; /* for the head of a request; 0 = one is being handled */
+} peer;
+
 /** Where an exchange stands; moved by the thread of the connection only. */
 typedef enum exchange_state {
   EXCHANGE_NEW,       /* the request line is known */
@@ -63,13 +72,13 @@ typedef struct exchange {
   arena memory;
   atomic_uint refs; /* the connection's, and the handler's of a long upload */
   struct MHD_Connection *connection;
+  peer *peer;    /* the same for the watch, as long as it lives; NULL = no memory for it */
+  bool is_local; /* of the peer */
   exchange_state state;
   const route *route;
   size_t route_number;
   const char *target; /* the request target as it came */
   header *headers;
-  bool is_local; /* the client is on this machine */
-  bool has_body; /* bytes of a body are to come */
   access_key *key;
   buf body;
   json *document; /* of request_json */
@@ -126,6 +135,7 @@ struct server {
   condition changed;
   exchange *running; /* exchanges that the watch looks after */
   size_t running_count;
+  peer *peers;
   bool watch_ends;
 };
 
@@ -146,6 +156,11 @@ bool server_work_begin(server *s);
 
 glv_status watch_start(server *s, glv_error *err);
 void watch_stop(server *s);
+/** A connection begins; NULL = no memory. Its client has a while to say what it wants. */
+peer *watch_peer(server *s, int fd, bool is_local);
+void watch_peer_ends(server *s, peer *p);
+/** The head of a request has come; or an exchange is over, and the next head is awaited. */
+void watch_head(const server *s, peer *p, bool is_awaited);
 void watch_add(exchange *x);
 void watch_remove(exchange *x);
 /** Fire the cancel token of a request. Only with the server's lock held, or by the thread of the

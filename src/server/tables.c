@@ -23,7 +23,8 @@ struct kept_table {
   glv_table *table;
   str key; /* the parts of its id, each ended by a NUL */
   uint64_t hash;
-  int64_t used_ns; /* guarded by the cache's lock, like the list */
+  _Atomic(buf *) text; /* of server_table_remember; NULL = none yet */
+  int64_t used_ns;     /* guarded by the cache's lock, like the list */
   kept_table *next;
 };
 
@@ -39,6 +40,11 @@ struct table_cache {
 static void kept_unref(kept_table *k) {
   if (k != NULL && atomic_fetch_sub(&k->refs, 1) == 1) {
     glv_table_free(k->table);
+    buf *text = atomic_load(&k->text);
+    if (text != NULL) {
+      buf_dispose(text);
+      mem_free(k->env, text);
+    }
     mem_free(k->env, (void *)(uintptr_t)k->key.data);
     mem_free(k->env, k);
   }
@@ -256,6 +262,40 @@ glv_status server_table_open_own(request *r, glv_id id, const glv_open_options *
   }
   *ret = table;
   return GLV_OK;
+}
+
+/* The shared table behind a handle of this request; NULL when it is one of its own. */
+static kept_table *kept_of(const request *r, const glv_table *table) {
+  for (const open_table *t = exchange_of_const(r)->tables; t != NULL; t = t->next) {
+    if (t->kept != NULL && t->kept->table == table) {
+      return t->kept;
+    }
+  }
+  return NULL;
+}
+
+bool server_table_recall(const request *r, const glv_table *table, str *ret) {
+  kept_table *k = kept_of(r, table);
+  const buf *text = k != NULL ? atomic_load(&k->text) : NULL;
+  if (text != NULL) {
+    *ret = buf_str(text);
+  }
+  return text != NULL;
+}
+
+void server_table_remember(const request *r, const glv_table *table, str text) {
+  kept_table *k = kept_of(r, table);
+  buf *copy = k != NULL ? mem_alloc(r->env, sizeof *copy) : NULL;
+  if (copy == NULL) {
+    return;
+  }
+  buf *none = NULL;
+  buf_init(copy, r->env, SIZE_MAX / 2);
+  if (buf_append_str(copy, text, NULL) != GLV_OK ||
+      !atomic_compare_exchange_strong(&k->text, &none, copy)) {
+    buf_dispose(copy);
+    mem_free(r->env, copy);
+  }
 }
 
 void server_table_forget(request *r, glv_id id) {

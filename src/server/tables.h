@@ -27,6 +27,16 @@ glv_status server_table_open(request *r, glv_id id, uint64_t version, glv_table 
 glv_status server_table_open_own(request *r, glv_id id, const glv_open_options *options,
                                  glv_table **ret, glv_error *err);
 /**
+ * A text that was remembered with a table of server_table_open (version 0): what an answer says of
+ * this version of the table and of nothing else, so that it need not be made again.
+ *
+ * @param ret borrowed: it lives until the request ends. @return false: there is none.
+ */
+bool server_table_recall(const request *r, const glv_table *table, str *ret);
+/** Remember a text, which is copied; of several the first one stays. Without memory nothing is. */
+void server_table_remember(const request *r, const glv_table *table, str text);
+
+/**
  * Do not keep the table open for later requests: before it is dropped, renamed or cleaned up.
  */
 void server_table_forget(request *r, glv_id id);

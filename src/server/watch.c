@@ -1,9 +1,11 @@
 /*
  * A thread that looks at the running requests ten times a second: at the clock, and, for those
- * whose connection nobody listens to meanwhile, whether the client is still there. It also notices
- * new keys and gives up tables that nobody asks for.
+ * whose connection nobody listens to meanwhile, whether the client is still there; and at
+ * connections whose client takes too long to say what it wants, however busily it sends single
+ * bytes. It also notices new keys and gives up tables that nobody asks for.
  */
 #include <poll.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "server/tables_private.h"
@@ -12,6 +14,7 @@ enum {
   TICK_MS = 100,
   TICKS_PER_POLL = 3,
   TICKS_PER_TRIM = 20,
+  HEAD_S = 30,              /* for the head of a request, after the connection was idle */
   POLL_PEER_CLOSED = 0x2000 /* POLLRDHUP, which the headers show to GNU sources only */
 };
 
@@ -34,6 +37,51 @@ void exchange_fire(exchange *x, exchange_end why) {
                     : why == END_GONE ? "the client left before the end of the body"
                                       : "the server stops");
     upload_break(x->upload, &error);
+  }
+}
+
+static int64_t head_deadline_ns(const server *s) {
+  return server_clock_ns() + ((int64_t)s->options.idle_timeout_s + HEAD_S) * 1000000000;
+}
+
+peer *watch_peer(server *s, int fd, bool is_local) {
+  peer *p = mem_zalloc(s->env, sizeof *p);
+  if (p == NULL) {
+    return NULL;
+  }
+  p->fd = fd;
+  p->is_local = is_local;
+  atomic_init(&p->deadline_ns, head_deadline_ns(s));
+  CLEANUP(mutex_cleanup) mutex *held = &s->lock;
+  mutex_lock(held);
+  p->next = s->peers;
+  if (p->next != NULL) {
+    p->next->previous = p;
+  }
+  s->peers = p;
+  return p;
+}
+
+void watch_peer_ends(server *s, peer *p) {
+  if (p == NULL) {
+    return;
+  }
+  mutex_lock(&s->lock);
+  if (p->previous != NULL) {
+    p->previous->next = p->next;
+  } else {
+    s->peers = p->next;
+  }
+  if (p->next != NULL) {
+    p->next->previous = p->previous;
+  }
+  mutex_unlock(&s->lock);
+  mem_free(s->env, p);
+}
+
+void watch_head(const server *s, peer *p, bool is_awaited) {
+  if (p != NULL) {
+    atomic_store(&p->deadline_ns, is_awaited ? head_deadline_ns(s) : 0);
   }
 }
 
@@ -88,16 +136,27 @@ static void look_at(exchange *x, int64_t now_ns, bool polls) {
   }
 }
 
+/* With the lock held. */
+static void look_at_all(server *s, unsigned tick) {
+  const int64_t now_ns = server_clock_ns();
+  for (exchange *x = s->running; x != NULL; x = x->next) {
+    look_at(x, now_ns, tick % TICKS_PER_POLL == 0);
+  }
+  for (peer *p = tick % TICKS_PER_TRIM == 0 ? s->peers : NULL; p != NULL; p = p->next) {
+    const int64_t deadline_ns = atomic_load(&p->deadline_ns);
+    if (deadline_ns != 0 && now_ns > deadline_ns) {
+      (void)shutdown(p->fd, SHUT_RDWR); /* the thread that it belongs to notices */
+    }
+  }
+}
+
 static void *run(void *argument) {
   server *s = argument;
   unsigned tick = 0;
   mutex_lock(&s->lock);
   while (!s->watch_ends) {
-    const int64_t now_ns = server_clock_ns();
     tick++;
-    for (exchange *x = s->running; x != NULL; x = x->next) {
-      look_at(x, now_ns, tick % TICKS_PER_POLL == 0);
-    }
+    look_at_all(s, tick);
     mutex_unlock(&s->lock);
     keys_refresh(s->keys);
     if (tick % TICKS_PER_TRIM == 0) {
