@@ -48,6 +48,10 @@ void scenario_prepare(glv_env *env, const char *root) {
   must(&s, glv_table_update(source, (glv_pairs){set, 1}, "id = 2", NULL, NULL, &s.err));
   glv_table_free(source);
   must(&s, write_rows(s.conn, ID("ns", "s"), "3 | z", 0, &s.err));
+  static const glv_pair list[] = {{"l", "make_array(id, id * 10)"}};
+  glv_table *lists = create_table(&s, ID("lists"), columns, "1 | p\n2 | q");
+  must(&s, glv_table_add_columns(lists, (glv_pairs){list, 1}, NULL, NULL, &s.err));
+  glv_table_free(lists);
   glv_conn_free(s.conn);
 }
 
@@ -154,6 +158,9 @@ static glv_status create_new_view(glv_conn *conn, glv_error *err) {
 static glv_status create_grouped_view(glv_conn *conn, glv_error *err) {
   return create_from(conn, "SELECT id % 2 AS odd, max(name) AS last FROM t GROUP BY odd", err);
 }
+static glv_status create_unnested_view(glv_conn *conn, glv_error *err) {
+  return create_from(conn, "SELECT e, name FROM lists, UNNEST(l) AS e WHERE e > 1", err);
+}
 
 /* A view in a namespace has a row in the catalog beside its table. */
 static glv_status create_child_view(glv_conn *conn, glv_error *err) {
@@ -238,6 +245,7 @@ ACT(refresh_incremental)
 ACT(refresh_full)
 ACT(create_new_view)
 ACT(create_grouped_view)
+ACT(create_unnested_view)
 ACT(create_child_view)
 ACT(cleanup)
 ACT(compact_table)
@@ -264,6 +272,9 @@ const scenario scenarios[] = {
      T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: "},
     {"create view of groups", act_create_grouped_view, BEFORE,
      T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: 0 b 1,1 c 0",
+     T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: "},
+    {"create view over items of lists", act_create_unnested_view, BEFORE,
+     T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: 10 p 0,2 q 1,20 q 1",
      T_ROWS "; " S_ROWS "; " V_ROWS "; new: absent; w: "},
     {"create view in a namespace", act_create_child_view, BEFORE, BEFORE "; ns.w: 2 W 1,3 Z 2",
      BEFORE "; ns.w: "},

@@ -2,7 +2,7 @@
  * @file scenario.h
  * The operations that fault and crash tests interrupt, each with what may be seen afterwards. Every
  * scenario starts from the same database: table `t` (three rows), table `ns.s` with a view `v` over
- * it, an update and an append behind.
+ * it, an update and an append behind, and table `lists` with a list column.
  */
 #ifndef GLAIVE_TESTS_SCENARIO_H
 #define GLAIVE_TESTS_SCENARIO_H
