@@ -227,7 +227,8 @@ GLV_API GLV_CHECKED glv_status glv_table_schema(glv_table *table, struct ArrowSc
  *
  * @param table the table.
  * @param ret   a stream with the columns version (uint64), timestamp (timestamp[ns, UTC]), rows
- * (uint64), operation (utf8, null when unknown), ascending; released by the caller.
+ * (uint64, null when a server does not tell), operation (utf8, null when unknown), ascending;
+ * released by the caller.
  * @param err   NULL, or filled on failure. Thread class: T.
  */
 GLV_API GLV_CHECKED glv_status glv_table_versions(glv_table *table, struct ArrowArrayStream *ret,

@@ -52,6 +52,13 @@ glv_status glv_table_create_empty(glv_conn *conn, glv_id id, const struct ArrowS
   return conn->ops->table_create(conn, id, &reader, &known, ret, err);
 }
 
+static glv_status check_open(const glv_open_options *o, glv_error *err) {
+  if (o->tag != NULL && (o->version != 0 || o->branch != NULL)) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "a tag names a version; give no version or branch too");
+  }
+  return GLV_OK;
+}
+
 glv_status glv_table_open(glv_conn *conn, glv_id id, const glv_open_options *options,
                           glv_table **ret, glv_error *err) {
   TRY(check_conn(conn, err));
@@ -60,6 +67,7 @@ glv_status glv_table_open(glv_conn *conn, glv_id id, const glv_open_options *opt
   glv_open_options known;
   TRY(OPTIONS_READ(options, &known, err));
   TRY(require_flags(known.flags, 0, err));
+  TRY(check_open(&known, err));
   return conn->ops->table_open(conn, id, &known, ret, err);
 }
 
@@ -114,6 +122,11 @@ glv_status glv_table_checkout(glv_table *table, const glv_open_options *options,
   glv_open_options known;
   TRY(OPTIONS_READ(options, &known, err));
   TRY(require_flags(known.flags, 0, err));
+  TRY(check_open(&known, err));
+  if (known.branch != NULL) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "a handle stays on its branch; open branch '%s' instead",
+                known.branch);
+  }
   return table->ops->table_checkout(table, &known, err);
 }
 

@@ -1,71 +1,27 @@
 /* What tables tell about themselves: their versions as rows, and a description as JSON. */
-#include "arrow/builder.h"
-#include "arrow/cdata.h"
+#include "backend/rows.h"
 #include "base/calendar.h"
 #include "base/json.h"
 #include "local/local_private.h"
 
 /* ---- versions ---- */
 
-enum { VERSION_COLUMNS = 4 };
-
-static glv_status versions_schema(glv_env *env, schema **ret, glv_error *err) {
-  CLEANUP(arena_dispose) arena a;
-  arena_init(&a, env);
-  const type *timestamp = type_timestamp(&a, UNIT_NANO, "UTC");
-  if (timestamp == NULL) {
-    return error_nomem(err, sizeof(type));
-  }
-  const field fields[VERSION_COLUMNS] = {
-      {.name = "version", .type = type_simple(TYPE_UINT64)},
-      {.name = "timestamp", .type = timestamp},
-      {.name = "rows", .type = type_simple(TYPE_UINT64)},
-      {.name = "operation", .type = type_simple(TYPE_UTF8), .nullable = true},
-  };
-  return schema_new(env, fields, VERSION_COLUMNS, (metadata){NULL, 0}, ret, err);
-}
-
-static glv_status append_version(builder *columns, const version_entry *v, glv_error *err) {
-  TRY(builder_append_fixed(&columns[0], &v->version, err));
-  TRY(builder_append_fixed(&columns[1], &v->timestamp_ns, err));
-  TRY(builder_append_fixed(&columns[2], &v->live_rows, err));
-  return v->operation != NULL ? builder_append_str(&columns[3], str_of(v->operation), err)
-                              : builder_append_null(&columns[3], err);
-}
-
-static glv_status fill_versions(builder *columns, const version_entry *versions, size_t count,
-                                batch *ret, glv_error *err) {
-  for (size_t i = 0; i < count; i++) {
-    TRY(append_version(columns, &versions[i], err));
-  }
-  for (size_t i = 0; i < VERSION_COLUMNS; i++) {
-    TRY(builder_finish(&columns[i], &ret->columns[i], err));
-  }
-  return GLV_OK;
-}
-
 glv_status local_table_versions(glv_table *table, batch_reader *ret, glv_error *err) {
-  glv_env *env = table->handle.env;
   CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
   CLEANUP(arena_dispose) arena a;
-  arena_init(&a, env);
+  arena_init(&a, table->handle.env);
   version_entry *versions = NULL;
   size_t count = 0;
   TRY(table_versions(snapshot, &a, &versions, &count, err));
-  CLEANUP(schema_cleanup) schema *s = NULL;
-  TRY(versions_schema(env, &s, err));
-  CLEANUP(batch_dispose) batch b = {0};
-  TRY(batch_new(env, s, count, VERSION_COLUMNS, &b, err));
-  builder columns[VERSION_COLUMNS];
-  for (size_t i = 0; i < VERSION_COLUMNS; i++) {
-    builder_init(&columns[i], env, s->fields[i].type);
+  version_row *rows = ARENA_ARRAY(&a, version_row, count);
+  if (rows == NULL) {
+    return error_nomem(err, count * sizeof *rows);
   }
-  const glv_status status = fill_versions(columns, versions, count, &b, err);
-  for (size_t i = 0; i < VERSION_COLUMNS; i++) {
-    builder_dispose(&columns[i]);
+  for (size_t i = 0; i < count; i++) {
+    const version_entry *v = &versions[i];
+    rows[i] = (version_row){v->version, v->timestamp_ns, true, v->live_rows, v->operation};
   }
-  TRY(status);
-  return batch_reader_of(env, s, &b, 1, ret, err);
+  return version_rows_reader(table->handle.env, rows, count, ret, err);
 }
 
 /* ---- describe ---- */

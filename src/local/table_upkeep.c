@@ -1,7 +1,6 @@
 /* Upkeep of tables: opening by tag and branch, tags, compaction, restore, migration,
  * cleanup. */
-#include "arrow/builder.h"
-#include "arrow/cdata.h"
+#include "backend/rows.h"
 #include "local/local_private.h"
 #include "table/cleanup.h"
 #include "table/compact.h"
@@ -12,13 +11,6 @@
 #include "view/summary.h"
 
 /* ---- opening ---- */
-
-static glv_status check_open(const glv_open_options *o, glv_error *err) {
-  if (o->tag != NULL && (o->version != 0 || o->branch != NULL)) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "a tag names a version; give no version or branch too");
-  }
-  return GLV_OK;
-}
 
 static glv_status open_branch(const table_snapshot *root, const char *branch, uint64_t version,
                               table_snapshot **ret, glv_error *err) {
@@ -55,7 +47,6 @@ static glv_status open_tag(const table_snapshot *root, const char *name, table_s
 glv_status local_table_open_at(local_conn *conn, glv_id id, const glv_open_options *options,
                                arena *a, catalog_table *ret_at, table_snapshot **ret,
                                glv_error *err) {
-  TRY(check_open(options, err));
   if (options->tag == NULL && options->branch == NULL) {
     return local_table_find(conn, id, options->version, a, ret_at, ret, err);
   }
@@ -67,79 +58,34 @@ glv_status local_table_open_at(local_conn *conn, glv_id id, const glv_open_optio
 
 glv_status local_table_open_other(const table_snapshot *t, const glv_open_options *options,
                                   table_snapshot **ret, glv_error *err) {
-  TRY(check_open(options, err));
-  if (options->branch != NULL) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "a handle stays on its branch; open branch '%s' instead",
-                options->branch);
-  }
   return options->tag != NULL ? open_tag(t, options->tag, ret, err)
                               : table_open_version(t, options->version, ret, err);
 }
 
 /* ---- tags ---- */
 
-enum { TAG_COLUMNS = 5 };
-
-static glv_status tags_schema(glv_env *env, schema **ret, glv_error *err) {
-  CLEANUP(arena_dispose) arena a;
-  arena_init(&a, env);
-  const type *timestamp = type_timestamp(&a, UNIT_NANO, "UTC");
-  if (timestamp == NULL) {
-    return error_nomem(err, sizeof(type));
-  }
-  const field fields[TAG_COLUMNS] = {
-      {.name = "tag", .type = type_simple(TYPE_UTF8)},
-      {.name = "version", .type = type_simple(TYPE_UINT64)},
-      {.name = "branch", .type = type_simple(TYPE_UTF8), .nullable = true},
-      {.name = "created_at", .type = timestamp, .nullable = true},
-      {.name = "updated_at", .type = timestamp, .nullable = true},
-  };
-  return schema_new(env, fields, TAG_COLUMNS, (metadata){NULL, 0}, ret, err);
-}
-
-static glv_status append_time(builder *b, bool is_known, int64_t ns, glv_error *err) {
-  return is_known ? builder_append_fixed(b, &ns, err) : builder_append_null(b, err);
-}
-
-static glv_status fill_tags(builder *columns, const table_tag *tags, size_t count, batch *ret,
-                            glv_error *err) {
-  for (size_t i = 0; i < count; i++) {
-    const table_tag *t = &tags[i];
-    TRY(builder_append_str(&columns[0], str_of(t->name), err));
-    TRY(builder_append_fixed(&columns[1], &t->version, err));
-    TRY(t->branch != NULL ? builder_append_str(&columns[2], str_of(t->branch), err)
-                          : builder_append_null(&columns[2], err));
-    TRY(append_time(&columns[3], t->has_created, t->created_ns, err));
-    TRY(append_time(&columns[4], t->has_updated, t->updated_ns, err));
-  }
-  for (size_t i = 0; i < TAG_COLUMNS; i++) {
-    TRY(builder_finish(&columns[i], &ret->columns[i], err));
-  }
-  return GLV_OK;
-}
-
 glv_status local_table_tags(glv_table *table, batch_reader *ret, glv_error *err) {
-  glv_env *env = table->handle.env;
   CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
   CLEANUP(arena_dispose) arena a;
-  arena_init(&a, env);
+  arena_init(&a, table->handle.env);
   table_tag *tags = NULL;
   size_t count = 0;
   TRY(table_tags(snapshot, &a, &tags, &count, err));
-  CLEANUP(schema_cleanup) schema *s = NULL;
-  TRY(tags_schema(env, &s, err));
-  CLEANUP(batch_dispose) batch b = {0};
-  TRY(batch_new(env, s, count, TAG_COLUMNS, &b, err));
-  builder columns[TAG_COLUMNS];
-  for (size_t i = 0; i < TAG_COLUMNS; i++) {
-    builder_init(&columns[i], env, s->fields[i].type);
+  tag_row *rows = ARENA_ARRAY(&a, tag_row, count);
+  if (rows == NULL) {
+    return error_nomem(err, count * sizeof *rows);
   }
-  const glv_status status = fill_tags(columns, tags, count, &b, err);
-  for (size_t i = 0; i < TAG_COLUMNS; i++) {
-    builder_dispose(&columns[i]);
+  for (size_t i = 0; i < count; i++) {
+    const table_tag *t = &tags[i];
+    rows[i] = (tag_row){.name = t->name,
+                        .version = t->version,
+                        .branch = t->branch,
+                        .has_created = t->has_created,
+                        .has_updated = t->has_updated,
+                        .created_ns = t->created_ns,
+                        .updated_ns = t->updated_ns};
   }
-  TRY(status);
-  return batch_reader_of(env, s, &b, 1, ret, err);
+  return tag_rows_reader(table->handle.env, rows, count, ret, err);
 }
 
 glv_status local_table_tag_set(glv_table *table, const char *tag, uint64_t version,

@@ -170,6 +170,13 @@ static error_body read_body(const json *root) {
   return body;
 }
 
+bool wire_error_is_named(str body) {
+  CLEANUP(js_cleanup) json *root = NULL;
+  glv_status named;
+  return js_parse(body, &root, NULL) == GLV_OK && js_kind_of(root) == JS_OBJECT &&
+         wire_status_by_name(text_member(root, "detail"), &named);
+}
+
 enum { MAX_EXCERPT = GLV_ERROR_MESSAGE_SIZE };
 
 /* One line for people: control characters become spaces, the end is cut at a character. */

@@ -44,4 +44,7 @@ glv_status wire_error_write(const glv_error *error, const char *instance, json *
  */
 glv_status wire_error_read(unsigned http_status, str body, glv_status missing, glv_error *err);
 
+/** Whether the body of an error names a status of this library: only our servers do. */
+bool wire_error_is_named(str body);
+
 #endif

@@ -1,0 +1,36 @@
+/**
+ * @file rows.h
+ * Lists that calls answer as rows: versions and tags of a table.
+ */
+#ifndef GLAIVE_BACKEND_ROWS_H
+#define GLAIVE_BACKEND_ROWS_H
+
+#include "arrow/array.h"
+
+typedef struct version_row {
+  uint64_t version;
+  int64_t timestamp_ns; /* since the epoch, UTC */
+  bool has_rows;
+  uint64_t rows;
+  const char *operation; /* NULL = unknown */
+} version_row;
+
+/** What glv_table_versions gives. Errors: GLV_E_NOMEM, GLV_E_LIMIT. */
+glv_status version_rows_reader(glv_env *env, const version_row *rows, size_t count,
+                               batch_reader *ret, glv_error *err);
+
+typedef struct tag_row {
+  const char *name;
+  uint64_t version;
+  const char *branch; /* NULL = the main one */
+  bool has_created;
+  bool has_updated;
+  int64_t created_ns;
+  int64_t updated_ns;
+} tag_row;
+
+/** What glv_table_tags gives. Errors: as version_rows_reader. */
+glv_status tag_rows_reader(glv_env *env, const tag_row *rows, size_t count, batch_reader *ret,
+                           glv_error *err);
+
+#endif
