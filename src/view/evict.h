@@ -22,8 +22,8 @@ typedef struct evictions {
 /**
  * Find the live rows of a view whose provenance is among ids.
  *
- * The fragments are searched on the pool. Of files with a provenance summary only the chunks that can hold one are decoded; other files are
- * searched as a whole.
+ * The fragments are searched on the pool. Of files with a provenance summary only the chunks that
+ * can hold one are decoded; other files are searched as a whole.
  *
  * @param ids     sorted.
  * @param cancel  polled between files; may be NULL.

@@ -67,7 +67,8 @@ def test_create_records_the_definition(views, lancedb40):
     assert [(p["output"], p["expression"]) for p in told["projections"]] == [("id", "`id`"), ("up", "upper(name)")]
     assert told["inputs"] == ["age", "id", "name"]
     theirs = lancedb40.open_materialized_view("v").definition
-    assert theirs.query == told["query"] == "SELECT id, upper(name) AS up FROM people WHERE age >= 20 LIMIT 5"
+    assert told["query"] == "SELECT id, upper(name) AS up FROM people WHERE age >= 20 LIMIT 5"
+    assert theirs.query.replace("`", "") == told["query"]  # it quotes the names of a stored `select`
 
 
 def test_view_schema_is_derived_from_the_query(views):
