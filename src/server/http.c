@@ -216,6 +216,11 @@ static glv_status set_limits(exchange *x, glv_error *err) {
   return GLV_OK;
 }
 
+/* Rows: read as they come when there are many. */
+static bool is_upload(const exchange *x) {
+  return (x->route->flags & ROUTE_ARROW) != 0 && request_has_arrow(&x->request);
+}
+
 /* What the head says of the body. */
 static glv_status measure_body(exchange *x, glv_error *err) {
   const request *r = &x->request;
@@ -227,8 +232,7 @@ static glv_status measure_body(exchange *x, glv_error *err) {
                 request_header(r, "content-encoding"));
   }
   const server_options *o = &x->server->options;
-  const bool is_upload = (x->route->flags & ROUTE_ARROW) != 0 && request_has_arrow(r);
-  const uint64_t limit = is_upload ? o->max_upload_bytes : o->max_json_bytes;
+  const uint64_t limit = is_upload(x) ? o->max_upload_bytes : o->max_json_bytes;
   if (length != NULL && str_to_u64(str_of(length), &size) && limit != 0 && size > limit) {
     (void)error_set(err, GLV_E_LIMIT, "the body is longer than %llu bytes",
                     (unsigned long long)limit);
@@ -448,10 +452,6 @@ static void refuse_body(exchange *x, unsigned http_status, const glv_error *erro
   answer_error(x, http_status, error);
   buf_dispose(&x->body);
   x->state = EXCHANGE_REFUSED;
-}
-
-static bool is_upload(const exchange *x) {
-  return (x->route->flags & ROUTE_ARROW) != 0 && request_has_arrow(&x->request);
 }
 
 /* @return false: refused. */

@@ -68,7 +68,7 @@ glv_status request_json(request *r, const json **ret, glv_error *err) {
 
 bool request_has_arrow(const request *r) {
   static const char wanted[] = "application/vnd.apache.arrow.stream";
-  const char *given = request_header(r, "content-given");
+  const char *given = request_header(r, "content-type");
   if (given == NULL) {
     return false;
   }
