@@ -128,22 +128,46 @@ typedef struct glv_page_options {
 
 /* ---- connections ---- */
 
-/** Options of glv_connect and glv_connect_namespace. */
+/** Options of glv_connect and glv_connect_namespace. All but the first two are about servers and
+ * not looked at for directories. Everything is copied. */
 typedef struct glv_connect_options {
   uint32_t struct_size;
-  uint32_t flags; /**< 0 */
+  uint32_t flags;            /**< GLV_CONNECT_* bits */
+  const char *host_override; /**< "http(s)://host[:port][/path]" of the server of a db:// URI; NULL =
+                                the variable GLAIVE_URL */
+  const char *api_key;       /**< NULL or "" = none */
+  glv_pairs headers;         /**< sent with every request */
+  const char *user_agent;    /**< NULL = "Glaive-Client/" and the version */
+  const char *ca_file;       /**< certificates (PEM) that servers are checked against; NULL = those
+                                of the system */
+  uint32_t timeout_ms;       /**< of one request with its answer; 0 = none */
+  uint32_t connect_timeout_ms;  /**< 0 = 120,000 */
+  uint32_t read_timeout_ms;     /**< without a byte to or from the server; 0 = 300,000 */
+  uint32_t retries;             /**< attempts of a request that may be repeated; 0 = 3, 1 = one */
+  uint32_t read_consistency_ms; /**< with GLV_CONNECT_CONSISTENCY: how old an answer may be */
 } glv_connect_options;
 
+#define GLV_CONNECT_CONSISTENCY 1u /**< `read_consistency_ms` is set (0 = always the newest) */
+
 /**
- * Open a database.
+ * Open a database: a directory, or a server of the remote protocol of LanceDB, Glaive's own or
+ * another. Nothing is sent to a server before the first call.
+ *
+ * All calls work on servers as on directories, but where they say so, and but for this: a table
+ * handle that is not checked out sees the newest version at any time, and never an older one than
+ * before; what a server does not offer is GLV_E_UNSUPPORTED. A change whose answer does not come
+ * is GLV_E_UNKNOWN_OUTCOME.
  *
  * @param env     the environment; the connection keeps it.
- * @param uri     a directory (made with its parents if missing), or file:// and its absolute path.
+ * @param uri     a directory (made with its parents if missing), or file:// and its absolute path;
+ * or db://NAME[/prefix], a database of the server in options->host_override or in the variable
+ * GLAIVE_URL; or http(s)://host[:port][/path], db://default of that server.
  * @param options NULL = defaults.
  * @param ret     the connection; the caller releases it with glv_conn_free.
  * @param err     NULL, or filled on failure.
- * Errors: GLV_E_INVALID_INPUT for an unusable uri; GLV_E_UNSUPPORTED for a catalog that a newer
- * writer marked; GLV_E_IO; GLV_E_NOMEM. Thread class: T.
+ * Errors: GLV_E_INVALID_INPUT for an unusable uri, db:// without a host, and headers that cannot be
+ * sent; GLV_E_UNSUPPORTED for a catalog that a newer writer marked, and for a server when
+ * libcurl.so.4 is not installed; GLV_E_IO; GLV_E_NOMEM. Thread class: T.
  */
 GLV_API GLV_CHECKED glv_status glv_connect(glv_env *env, const char *uri,
                                            const glv_connect_options *options, glv_conn **ret,

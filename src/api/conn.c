@@ -4,6 +4,7 @@
 
 #include "api/options.h"
 #include "local/local.h"
+#include "remote/remote.h"
 
 static glv_status check_env(glv_env *env, const void *ret, glv_error *err) {
   TRY(require_pointer(env, "env", err));
@@ -11,14 +12,21 @@ static glv_status check_env(glv_env *env, const void *ret, glv_error *err) {
   return env_check_fork(env, err);
 }
 
+static glv_status read_connect_options(const glv_connect_options *options, glv_connect_options *ret,
+                                       glv_error *err) {
+  TRY(OPTIONS_READ(options, ret, err));
+  TRY(require_flags(ret->flags, GLV_CONNECT_CONSISTENCY, err));
+  return require_pairs(ret->headers, "headers", false, err);
+}
+
 glv_status glv_connect(glv_env *env, const char *uri, const glv_connect_options *options,
                        glv_conn **ret, glv_error *err) {
   TRY(check_env(env, ret, err));
   TRY(require_pointer(uri, "uri", err));
   glv_connect_options known;
-  TRY(OPTIONS_READ(options, &known, err));
-  TRY(require_flags(known.flags, 0, err));
-  return local_connect(env, uri, LOCAL_DIRECTORY, ret, err);
+  TRY(read_connect_options(options, &known, err));
+  return remote_is_uri(uri) ? remote_connect(env, uri, &known, default_host(), ret, err)
+                            : local_connect(env, uri, LOCAL_DIRECTORY, ret, err);
 }
 
 static glv_status read_property(const glv_pair *p, const char **root, enum local_kind *kind,
@@ -45,8 +53,7 @@ glv_status glv_connect_namespace(glv_env *env, const char *impl, glv_pairs prope
   TRY(require_pointer(impl, "impl", err));
   TRY(require_pairs(properties, "properties", false, err));
   glv_connect_options known;
-  TRY(OPTIONS_READ(options, &known, err));
-  TRY(require_flags(known.flags, 0, err));
+  TRY(read_connect_options(options, &known, err));
   if (strcmp(impl, "dir") != 0) {
     return FAIL(err, GLV_E_UNSUPPORTED, "namespace implementation '%s' is not known; use \"dir\"",
                 impl);

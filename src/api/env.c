@@ -24,6 +24,8 @@ uint32_t glv_version_number(void) {
   return parts[0] * 1000000 + parts[1] * 1000 + parts[2];
 }
 
+const char *default_host(void) { return getenv("GLAIVE_URL"); }
+
 const char *glv_status_name(glv_status status) { return error_name(status); }
 
 glv_status glv_env_new(const glv_env_options *options, glv_env **ret, glv_error *err) {

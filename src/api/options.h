@@ -54,6 +54,9 @@ glv_status list_call(glv_conn *conn, glv_id parent, const glv_page_options *opti
                                         glv_list *into, glv_error *err),
                      glv_list **ret, glv_error *err);
 
+/** The host of db:// URIs that no option names: the variable GLAIVE_URL; NULL = not set. */
+const char *default_host(void);
+
 /** Move a text into a public buffer. */
 glv_status buf_hand_out(glv_env *env, buf *from, glv_buf *ret, glv_error *err);
 

@@ -317,7 +317,7 @@ static int choose_database(cli *c) {
     c->api_key = variable("GLAIVE_API_KEY");
   }
   if (c->db == NULL && c->url == NULL) {
-    return cli_usage(c, "no database; give --db DIR (or set GLAIVE_DB)");
+    return cli_usage(c, "no database; give --db DIR or --url URL (or set GLAIVE_DB or GLAIVE_URL)");
   }
   if (c->url != NULL && !is_server(c->url)) {
     return cli_usage(c, "a server is http://..., https://... or db://NAME, not '%s'", c->url);

@@ -43,8 +43,10 @@ bool cli_connect(cli *c) {
   if (c->conn != NULL) {
     return true;
   }
-  const char *uri = c->db != NULL ? c->db : c->url;
-  return glv_connect(c->env, uri, NULL, &c->conn, &c->error) == GLV_OK;
+  glv_connect_options options = GLV_OPTIONS(glv_connect_options);
+  options.api_key = c->api_key;
+  return glv_connect(c->env, c->db != NULL ? c->db : c->url, &options, &c->conn, &c->error) ==
+         GLV_OK;
 }
 
 bool cli_name(cli *c, const char *text, glv_id *ret) {

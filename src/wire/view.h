@@ -9,6 +9,10 @@
 #include "base/arena.h"
 #include "base/json.h"
 
+/** In lists of our own servers, beside the names: an array of texts, "" = none, one for each name. */
+#define WIRE_LIST_FORMS "forms"
+#define WIRE_LIST_STATES "states"
+
 /** The body of a creation, in the form of LanceDB 0.40. */
 typedef struct wire_view_create {
   const char *query;
