@@ -258,6 +258,7 @@ static glv_status check_request(exchange *x, const char *method, glv_error *err)
   TRY(measure_body(x, err));
   if ((x->route->flags & ROUTE_INLINE) == 0) {
     TRY(set_limits(x, err));
+    atomic_store(&x->awaits_body, true);
     watch_add(x);
   }
   return GLV_OK;
@@ -424,7 +425,7 @@ static size_t hand_on(exchange *x, const char *data, size_t size) {
     mutex_lock(held);
     if (!x->room_came) {
       x->waits_for_room = true;
-      suspend(x);
+      MHD_suspend_connection(x->connection);
       break;
     }
     x->room_came = false;
@@ -534,6 +535,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
   if (*upload_size > 0) {
     return take_body(x, upload_data, upload_size);
   }
+  atomic_store(&x->awaits_body, false);
   switch (x->state) {
   case EXCHANGE_BODY:
     return start_handler(x);

@@ -92,7 +92,8 @@ typedef struct exchange {
   struct exchange *previous;
   bool is_watched;
   int fd;
-  atomic_bool is_suspended; /* nobody else would notice that the client left */
+  atomic_bool is_suspended; /* for the handler: nobody else would notice that the client left */
+  atomic_bool awaits_body;  /* its end has not come yet */
   atomic_int_fast64_t deadline_ns;
   atomic_int end; /* exchange_end */
   /* of a long upload */
