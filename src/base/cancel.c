@@ -1,4 +1,5 @@
-/* A counted flag; a token may have a parent, whose flag counts too. */
+/* A counted flag and two counters; a token may have a parent, whose flag counts too, and which
+ * counts along. */
 #include "base/cancel.h"
 
 #include <stdatomic.h>
@@ -6,6 +7,8 @@
 struct glv_cancel {
   atomic_size_t refs;
   atomic_bool requested;
+  atomic_uint_fast64_t done;
+  atomic_uint_fast64_t total;
   glv_env *env;              /* a reference */
   struct glv_cancel *parent; /* a reference, or NULL */
 };
@@ -17,6 +20,8 @@ glv_status cancel_new(glv_env *env, cancel_token *parent, cancel_token **ret, gl
   }
   atomic_init(&c->refs, 1);
   atomic_init(&c->requested, false);
+  atomic_init(&c->done, 0);
+  atomic_init(&c->total, 0);
   c->env = env_ref(env);
   c->parent = cancel_ref(parent);
   *ret = c;
@@ -55,6 +60,23 @@ bool cancel_is_requested(const cancel_token *c) {
 
 glv_status cancel_check(const cancel_token *c, glv_error *err) {
   return cancel_is_requested(c) ? FAIL(err, GLV_E_CANCELLED, "cancelled") : GLV_OK;
+}
+
+void cancel_expect(cancel_token *c, uint64_t rows) {
+  for (; c != NULL; c = c->parent) {
+    atomic_fetch_add_explicit(&c->total, rows, memory_order_relaxed);
+  }
+}
+
+void cancel_advance(cancel_token *c, uint64_t rows) {
+  for (; c != NULL; c = c->parent) {
+    atomic_fetch_add_explicit(&c->done, rows, memory_order_relaxed);
+  }
+}
+
+void cancel_progress(const cancel_token *c, uint64_t *ret_done, uint64_t *ret_total) {
+  *ret_done = atomic_load_explicit(&c->done, memory_order_relaxed);
+  *ret_total = atomic_load_explicit(&c->total, memory_order_relaxed);
 }
 
 void cancel_cleanup(cancel_token **c) { cancel_unref(*c); }

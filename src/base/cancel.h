@@ -1,7 +1,7 @@
 /**
  * @file cancel.h
- * Tokens by which one thread asks another to stop. They are polled at batch boundaries and before
- * each retry.
+ * Tokens by which one thread asks another to stop, and learns how far it is. They are polled at
+ * batch boundaries and before each retry.
  */
 #ifndef GLAIVE_BASE_CANCEL_H
 #define GLAIVE_BASE_CANCEL_H
@@ -20,5 +20,12 @@ void cancel_request(cancel_token *c);
 bool cancel_is_requested(const cancel_token *c); /* NULL: false */
 /** GLV_E_CANCELLED once the token was asked for; NULL never is. */
 glv_status cancel_check(const cancel_token *c, glv_error *err);
+
+/** More work is ahead: so many source rows. Counts for the parents too; NULL is fine. */
+void cancel_expect(cancel_token *c, uint64_t rows);
+/** So many rows of it are done. */
+void cancel_advance(cancel_token *c, uint64_t rows);
+/** How far the work that carries the token is. */
+void cancel_progress(const cancel_token *c, uint64_t *ret_done, uint64_t *ret_total);
 
 #endif

@@ -113,7 +113,7 @@ static void *work(void *argument) {
   return NULL;
 }
 
-static int start_thread(pool *p, pthread_t *ret) {
+int thread_start(pthread_t *ret, void *(*run)(void *context), void *context) {
   pthread_attr_t attributes;
   int result = pthread_attr_init(&attributes);
   if (result != 0) {
@@ -121,7 +121,7 @@ static int start_thread(pool *p, pthread_t *ret) {
   }
   result = pthread_attr_setstacksize(&attributes, STACK_BYTES);
   if (result == 0) {
-    result = pthread_create(ret, &attributes, work, p);
+    result = pthread_create(ret, &attributes, run, context);
   }
   pthread_attr_destroy(&attributes);
   return result;
@@ -139,7 +139,7 @@ glv_status pool_new(glv_env *env, size_t threads, pool **ret, glv_error *err) {
   condition_init(&p->changed);
   int result = 0;
   while (p->thread_count < threads && result == 0) {
-    result = start_thread(p, &p->threads[p->thread_count]);
+    result = thread_start(&p->threads[p->thread_count], work, p);
     if (result == 0) {
       p->thread_count++;
     }

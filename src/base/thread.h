@@ -27,6 +27,9 @@ void condition_wait_ms(condition *c, mutex *m, unsigned timeout_ms);
 /** CLEANUP helper: `CLEANUP(mutex_cleanup) mutex *held = &x->lock; mutex_lock(held);` */
 void mutex_cleanup(mutex **m);
 
+/** Start a thread with a stack of 1 MiB. @return 0 or an errno. */
+int thread_start(pthread_t *ret, void *(*run)(void *context), void *context);
+
 enum task_state { TASK_NEW, TASK_QUEUED, TASK_RUNNING, TASK_DONE };
 
 /**

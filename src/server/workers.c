@@ -4,8 +4,6 @@
 
 #include "base/thread.h"
 
-enum { STACK_BYTES = 1 << 20 };
-
 struct workers {
   glv_env *env;
   mutex lock;
@@ -38,19 +36,6 @@ static void *run_thread(void *argument) {
   return NULL;
 }
 
-static int start_thread(workers *w) {
-  pthread_attr_t attributes;
-  int result = pthread_attr_init(&attributes);
-  if (result == 0) {
-    result = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    result = result == 0 ? pthread_create(&w->threads[w->thread_count], &attributes, run_thread, w)
-                         : result;
-    pthread_attr_destroy(&attributes);
-  }
-  w->thread_count += result == 0;
-  return result;
-}
-
 glv_status workers_new(glv_env *env, size_t threads, workers **ret, glv_error *err) {
   const size_t size = sizeof(workers) + threads * sizeof(pthread_t);
   workers *w = mem_zalloc(env, size);
@@ -62,7 +47,8 @@ glv_status workers_new(glv_env *env, size_t threads, workers **ret, glv_error *e
   condition_init(&w->queued);
   int result = 0;
   while (w->thread_count < threads && result == 0) {
-    result = start_thread(w);
+    result = thread_start(&w->threads[w->thread_count], run_thread, w);
+    w->thread_count += result == 0;
   }
   if (w->thread_count == 0) {
     workers_free(w);

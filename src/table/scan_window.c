@@ -357,6 +357,7 @@ glv_status scan_window_run(void *context, glv_error *err) {
   TRY(batch_new(p->env, p->scope, w.rows.count, p->scope->field_count, &w.columns, err));
   TRY(find_rows(&w, err));
   window->selected = w.columns.length;
-  return window->selected > 0 && p->outputs != NULL ? make_result(&w, &window->result, err)
-                                                    : GLV_OK;
+  TRY(window->selected > 0 && p->outputs != NULL ? make_result(&w, &window->result, err) : GLV_OK);
+  cancel_advance(p->cancel, window->count);
+  return GLV_OK;
 }

@@ -88,6 +88,7 @@ static glv_status stage_rows(struct attempt *a, uint64_t evicted, staged **ret, 
   }
   batch_reader reader;
   TRY(scan_source(a, limit, &reader, err));
+  cancel_expect(a->cancel, rows_to_scan(a));
   TRY(table_stage(a->view, &reader, &options, ret, err));
   a->result.source_rows_scanned = rows_to_scan(a);
   return GLV_OK;
