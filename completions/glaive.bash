@@ -14,13 +14,17 @@ _glaive() {
     --db) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --format) mapfile -t COMPREPLY < <(compgen -W "table csv jsonl arrow" -- "$current"); return ;;
     --storage-version) mapfile -t COMPREPLY < <(compgen -W "2.0 2.1 2.2" -- "$current"); return ;;
+    --data) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    --tls-cert | --tls-key | --access-log) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --scope) mapfile -t COMPREPLY < <(compgen -W "read write admin" -- "$current"); return ;;
+    --gzip) mapfile -t COMPREPLY < <(compgen -W "default always never" -- "$current"); return ;;
     --require) mapfile -t COMPREPLY < <(compgen -W "incremental" -- "$current"); return ;;
     --stored-form) mapfile -t COMPREPLY < <(compgen -W "select query" -- "$current"); return ;;
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
   esac
   if [ -z "$group" ] && [[ $current != -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "ns table view query" -- "$current")
-  elif [ -z "$command" ] && [[ $group =~ ^(ns|table|view)$ && $current != -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "ns table view query serve key" -- "$current")
+  elif [ -z "$command" ] && [[ $group =~ ^(ns|table|view|key)$ && $current != -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(glaive --help | sed -n "s/^  glaive $group \([a-z]*\).*/\1/p")" -- "$current")
   elif [[ $current == -* ]]; then
     # shellcheck disable=SC2086
