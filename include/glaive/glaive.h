@@ -12,6 +12,7 @@
 #include <glaive/arrow_abi.h>
 #include <glaive/conn.h>
 #include <glaive/env.h>
+#include <glaive/job.h>
 #include <glaive/status.h>
 #include <glaive/table.h>
 #include <glaive/view.h>

@@ -75,6 +75,7 @@ int glv_conn_is_remote(const glv_conn *conn) { return conn != NULL ? conn->ops->
 
 void glv_conn_free(glv_conn *conn) {
   if (conn != NULL) {
+    conn->ops->conn_close(conn);
     handle_unref(&conn->handle);
   }
 }

@@ -13,7 +13,7 @@
 
 #include <stdatomic.h>
 
-#include <glaive/view.h>
+#include <glaive/job.h>
 
 #include "arrow/array.h"
 #include "base/arena.h"
@@ -69,6 +69,11 @@ struct glv_view {
 };
 
 struct glv_view_plan {
+  handle handle;
+  const backend_ops *ops;
+};
+
+struct glv_job {
   handle handle;
   const backend_ops *ops;
 };
@@ -219,6 +224,24 @@ struct backend_ops {
                             glv_error *err);
   glv_status (*view_drop)(glv_conn *conn, glv_id id, const glv_call_options *options,
                           glv_error *err);
+
+  /* The caller lets go of the connection: its jobs are stopped. */
+  void (*conn_close)(glv_conn *conn);
+  glv_status (*view_create_job)(glv_conn *conn, glv_id id, const glv_view_def *def,
+                                const glv_view_options *options, glv_job **ret, glv_error *err);
+  glv_status (*view_refresh_job)(glv_view *view, const glv_refresh_options *options, glv_job **ret,
+                                 glv_error *err);
+  glv_status (*view_drop_job)(glv_conn *conn, glv_id id, const glv_call_options *options,
+                              glv_job **ret, glv_error *err);
+  glv_status (*job_open)(glv_conn *conn, const char *id, glv_job **ret, glv_error *err);
+  glv_status (*job_list)(glv_conn *conn, glv_id parent, const page *p, glv_list *into,
+                         glv_error *err);
+  const char *(*job_id)(const glv_job *job);
+  glv_status (*job_status)(glv_job *job, glv_job_info *ret, glv_error *err);
+  glv_status (*job_wait)(glv_job *job, uint32_t timeout_ms, glv_error *err);
+  glv_status (*job_result)(glv_job *job, glv_refresh_result *ret, glv_error *err);
+  glv_status (*job_events)(glv_job *job, batch_reader *ret, glv_error *err);
+  glv_status (*job_cancel)(glv_job *job, glv_error *err);
 };
 
 #endif

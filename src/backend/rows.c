@@ -1,11 +1,11 @@
-/* Versions and tags as rows: the columns are the same whoever lists them. */
+/* Versions, tags and events as rows: the columns are the same whoever lists them. */
 #include "backend/rows.h"
 
 #include "arrow/builder.h"
 #include "arrow/cdata.h"
 #include "base/arena.h"
 
-enum { VERSION_COLUMNS = 4, TAG_COLUMNS = 5, MAX_COLUMNS = 5 };
+enum { VERSION_COLUMNS = 4, TAG_COLUMNS = 5, EVENT_COLUMNS = 3, MAX_COLUMNS = 5 };
 
 /* Append row i of rows to the columns. */
 typedef glv_status (*append_row)(builder *columns, const void *rows, size_t i, glv_error *err);
@@ -98,4 +98,27 @@ glv_status tag_rows_reader(glv_env *env, const tag_row *rows, size_t count, batc
       {.name = "updated_at", .type = timestamp, .nullable = true},
   };
   return make_reader(env, fields, TAG_COLUMNS, append_tag, rows, count, ret, err);
+}
+
+static glv_status append_event(builder *columns, const void *rows, size_t i, glv_error *err) {
+  const job_event_row *e = (const job_event_row *)rows + i;
+  TRY(builder_append_fixed(&columns[0], &e->at_ms, err));
+  TRY(append_text(&columns[1], e->state, err));
+  return append_text(&columns[2], e->message, err);
+}
+
+glv_status job_event_rows_reader(glv_env *env, const job_event_row *rows, size_t count,
+                                 batch_reader *ret, glv_error *err) {
+  CLEANUP(arena_dispose) arena a;
+  arena_init_small(&a, env);
+  const type *timestamp = type_timestamp(&a, UNIT_MILLI, "UTC");
+  if (timestamp == NULL) {
+    return error_nomem(err, sizeof(type));
+  }
+  const field fields[EVENT_COLUMNS] = {
+      {.name = "emitted_at", .type = timestamp},
+      {.name = "state", .type = type_simple(TYPE_UTF8)},
+      {.name = "message", .type = type_simple(TYPE_UTF8), .nullable = true},
+  };
+  return make_reader(env, fields, EVENT_COLUMNS, append_event, rows, count, ret, err);
 }

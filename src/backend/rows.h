@@ -1,6 +1,6 @@
 /**
  * @file rows.h
- * Lists that calls answer as rows: versions and tags of a table.
+ * Lists that calls answer as rows: versions and tags of a table, events of a job.
  */
 #ifndef GLAIVE_BACKEND_ROWS_H
 #define GLAIVE_BACKEND_ROWS_H
@@ -32,5 +32,15 @@ typedef struct tag_row {
 /** What glv_table_tags gives. Errors: as version_rows_reader. */
 glv_status tag_rows_reader(glv_env *env, const tag_row *rows, size_t count, batch_reader *ret,
                            glv_error *err);
+
+typedef struct job_event_row {
+  int64_t at_ms; /* since the epoch */
+  const char *state;
+  const char *message; /* NULL = nothing to say */
+} job_event_row;
+
+/** What glv_job_events gives of a job in this process. Errors: as version_rows_reader. */
+glv_status job_event_rows_reader(glv_env *env, const job_event_row *rows, size_t count,
+                                 batch_reader *ret, glv_error *err);
 
 #endif

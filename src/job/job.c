@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/thread.h"
 
-struct job {
+struct job_item {
   atomic_size_t refs;
   job_runner *runner; /* outlives all jobs that are not over */
   glv_env *env;       /* a reference */
@@ -18,8 +18,8 @@ struct job {
   char *key;
   char *identity;
   cancel_token *cancel;
-  job *next;     /* in the list */
-  job_info info; /* guarded by the runner's lock, or by nothing when the job is over */
+  job_item *next; /* in the list */
+  job_info info;  /* guarded by the runner's lock, or by nothing when the job is over */
   struct job_lock *lock;
 };
 
@@ -34,7 +34,7 @@ typedef struct job_lock {
 struct job_runner {
   glv_env *env; /* a reference */
   job_lock *lock;
-  job *jobs; /* queued and running, in order of submission; references */
+  job_item *jobs; /* queued and running, in order of submission; references */
   size_t thread_count;
   size_t started;
   bool ends;
@@ -71,12 +71,12 @@ static void lock_unref(job_lock *l) {
 
 /* ---- jobs ---- */
 
-job *job_ref(job *j) {
+job_item *job_ref(job_item *j) {
   atomic_fetch_add_explicit(&j->refs, 1, memory_order_relaxed);
   return j;
 }
 
-void job_unref(job *j) {
+void job_unref(job_item *j) {
   if (j == NULL || atomic_fetch_sub_explicit(&j->refs, 1, memory_order_acq_rel) != 1) {
     return;
   }
@@ -98,8 +98,8 @@ static char *copy_text(glv_env *env, const char *text, bool *ok) {
   return copy;
 }
 
-static glv_status job_new(job_runner *r, const job_work *work, job **ret, glv_error *err) {
-  job *j = mem_zalloc(r->env, sizeof *j);
+static glv_status job_new(job_runner *r, const job_work *work, job_item **ret, glv_error *err) {
+  job_item *j = mem_zalloc(r->env, sizeof *j);
   if (j == NULL) {
     if (work->dispose != NULL) {
       work->dispose(work->context);
@@ -116,7 +116,7 @@ static glv_status job_new(job_runner *r, const job_work *work, job **ret, glv_er
   j->identity = copy_text(r->env, work->identity, &ok);
   j->info.created_ms = env_now_ns(r->env) / 1000000;
   glv_status status = ok ? GLV_OK : error_nomem(err, 0);
-  status = status == GLV_OK ? cancel_new(r->env, NULL, &j->cancel, err) : status;
+  status = status == GLV_OK ? cancel_new(r->env, work->parent, &j->cancel, err) : status;
   if (status != GLV_OK) {
     job_unref(j);
     return status;
@@ -125,18 +125,18 @@ static glv_status job_new(job_runner *r, const job_work *work, job **ret, glv_er
   return GLV_OK;
 }
 
-void *job_context(const job *j) { return j->work.context; }
+void *job_context(const job_item *j) { return j->work.context; }
 
-static bool is_over(const job *j) { return j->info.state >= JOB_DONE; }
+static bool is_over(const job_item *j) { return j->info.state >= JOB_DONE; }
 
-void job_look(job *j, job_info *ret) {
+void job_look(job_item *j, job_info *ret) {
   mutex_lock(&j->lock->m);
   *ret = j->info;
   mutex_unlock(&j->lock->m);
   cancel_progress(j->cancel, &ret->done, &ret->total);
 }
 
-glv_status job_wait(job *j, uint32_t timeout_ms, glv_error *err) {
+glv_status job_wait(job_item *j, uint32_t timeout_ms, glv_error *err) {
   const int64_t until_ns = env_now_ns(j->env) + (int64_t)timeout_ms * 1000000;
   CLEANUP(mutex_cleanup) mutex *held = &j->lock->m;
   mutex_lock(held);
@@ -156,8 +156,8 @@ glv_status job_wait(job *j, uint32_t timeout_ms, glv_error *err) {
 
 /* ---- changes of state ---- */
 
-static void remove_from(job_runner *r, const job *j) {
-  for (job **at = &r->jobs; *at != NULL; at = &(*at)->next) {
+static void remove_from(job_runner *r, const job_item *j) {
+  for (job_item **at = &r->jobs; *at != NULL; at = &(*at)->next) {
     if (*at == j) {
       *at = j->next;
       return;
@@ -166,7 +166,7 @@ static void remove_from(job_runner *r, const job *j) {
 }
 
 /* A job that was in the list is over: its reference of the list goes. */
-static void finish(job *j, job_state state, const glv_error *error) {
+static void finish(job_item *j, job_state state, const glv_error *error) {
   if (j->work.changed != NULL) {
     j->work.changed(j->work.context, state, error);
   }
@@ -182,13 +182,13 @@ static void finish(job *j, job_state state, const glv_error *error) {
   job_unref(j);
 }
 
-static void finish_cancelled(job *j) {
+static void finish_cancelled(job_item *j) {
   glv_error error = {0};
   error_set(&error, GLV_E_CANCELLED, "cancelled before it began");
   finish(j, JOB_CANCELLED, &error);
 }
 
-bool job_stop(job *j) {
+bool job_stop(job_item *j) {
   mutex_lock(&j->lock->m);
   const job_state state = j->info.state;
   cancel_request(j->cancel);
@@ -203,8 +203,12 @@ bool job_stop(job *j) {
   return state < JOB_DONE;
 }
 
-static void run(job *j) {
+static void run(job_item *j) {
   glv_error error = {0};
+  if (cancel_is_requested(j->cancel)) {
+    finish_cancelled(j);
+    return;
+  }
   if (j->work.changed != NULL) {
     j->work.changed(j->work.context, JOB_RUNNING, NULL);
   }
@@ -219,8 +223,8 @@ static void run(job *j) {
 
 /* ---- threads ---- */
 
-static bool is_key_busy(const job_runner *r, const job *j) {
-  for (const job *other = r->jobs; other != NULL && other != j; other = other->next) {
+static bool is_key_busy(const job_runner *r, const job_item *j) {
+  for (const job_item *other = r->jobs; other != NULL && other != j; other = other->next) {
     if (j->key != NULL && other->key != NULL && strcmp(other->key, j->key) == 0) {
       return true;
     }
@@ -229,8 +233,8 @@ static bool is_key_busy(const job_runner *r, const job *j) {
 }
 
 /* The first job that can begin; NULL = none. Those before it with its key stand in the list. */
-static job *take(job_runner *r) {
-  for (job *j = r->jobs; j != NULL; j = j->next) {
+static job_item *take(job_runner *r) {
+  for (job_item *j = r->jobs; j != NULL; j = j->next) {
     if (j->info.state == JOB_QUEUED && !is_key_busy(r, j)) {
       j->info.state = JOB_RUNNING;
       j->info.started_ms = env_now_ns(r->env) / 1000000;
@@ -244,7 +248,7 @@ static void *work_off(void *context) {
   job_runner *r = context;
   mutex_lock(&r->lock->m);
   for (;;) {
-    job *j = take(r);
+    job_item *j = take(r);
     if (j == NULL && r->ends) {
       break;
     }
@@ -290,8 +294,8 @@ glv_status job_runner_new(glv_env *env, size_t threads, job_runner **ret, glv_er
 }
 
 /* Any job but `except` of the key (NULL = of all keys) that is not over, referenced. */
-static job *any_job(job_runner *r, const char *key, const job *except) {
-  for (job *j = r->jobs; j != NULL; j = j->next) {
+static job_item *any_job(job_runner *r, const char *key, const job_item *except) {
+  for (job_item *j = r->jobs; j != NULL; j = j->next) {
     if (j != except && (key == NULL || (j->key != NULL && strcmp(j->key, key) == 0))) {
       return job_ref(j);
     }
@@ -299,10 +303,10 @@ static job *any_job(job_runner *r, const char *key, const job *except) {
   return NULL;
 }
 
-static void stop_jobs(job_runner *r, const char *key, const job *except) {
+static void stop_jobs(job_runner *r, const char *key, const job_item *except) {
   for (;;) {
     mutex_lock(&r->lock->m);
-    job *j = any_job(r, key, except);
+    job_item *j = any_job(r, key, except);
     mutex_unlock(&r->lock->m);
     if (j == NULL) {
       return;
@@ -313,15 +317,20 @@ static void stop_jobs(job_runner *r, const char *key, const job *except) {
   }
 }
 
-void job_runner_stop_key(job_runner *r, const char *key, const job *except) {
-  /* Ask all of them first: they stop side by side. */
+static void ask_key(job_runner *r, const char *key, const job_item *except) {
   mutex_lock(&r->lock->m);
-  for (job *j = r->jobs; j != NULL; j = j->next) {
+  for (job_item *j = r->jobs; j != NULL; j = j->next) {
     if (j != except && j->key != NULL && strcmp(j->key, key) == 0) {
       cancel_request(j->cancel);
     }
   }
   mutex_unlock(&r->lock->m);
+}
+
+void job_runner_ask_key(job_runner *r, const char *key) { ask_key(r, key, NULL); }
+
+void job_runner_stop_key(job_runner *r, const char *key, const job_item *except) {
+  ask_key(r, key, except); /* all of them first: they stop side by side */
   stop_jobs(r, key, except);
 }
 
@@ -332,7 +341,7 @@ void job_runner_free(job_runner *r) {
   glv_env *env = r->env;
   mutex_lock(&r->lock->m);
   r->ends = true;
-  for (job *j = r->jobs; j != NULL; j = j->next) {
+  for (job_item *j = r->jobs; j != NULL; j = j->next) {
     cancel_request(j->cancel);
   }
   mutex_unlock(&r->lock->m);
@@ -348,14 +357,14 @@ void job_runner_free(job_runner *r) {
   env_unref(env);
 }
 
-glv_status job_submit(job_runner *r, const job_work *work, job **ret, glv_error *err) {
-  job *j = NULL;
+glv_status job_submit(job_runner *r, const job_work *work, job_item **ret, glv_error *err) {
+  job_item *j = NULL;
   TRY(job_new(r, work, &j, err));
   mutex_lock(&r->lock->m);
   glv_status status = !r->ends ? start_threads(r, err)
                                : FAIL(err, GLV_E_BAD_STATE, "no job begins any more: it ends");
   if (status == GLV_OK) {
-    job **last = &r->jobs;
+    job_item **last = &r->jobs;
     while (*last != NULL) {
       last = &(*last)->next;
     }
@@ -371,10 +380,10 @@ glv_status job_submit(job_runner *r, const job_work *work, job **ret, glv_error 
   return status;
 }
 
-job *job_runner_find(job_runner *r, const char *identity) {
+job_item *job_runner_find(job_runner *r, const char *identity) {
   CLEANUP(mutex_cleanup) mutex *held = &r->lock->m;
   mutex_lock(held);
-  for (job *j = r->jobs; j != NULL; j = j->next) {
+  for (job_item *j = r->jobs; j != NULL; j = j->next) {
     if (j->info.state == JOB_QUEUED && j->identity != NULL && strcmp(j->identity, identity) == 0) {
       return job_ref(j);
     }
@@ -387,7 +396,7 @@ void job_runner_counts(job_runner *r, size_t *ret_queued, size_t *ret_running) {
   mutex_lock(held);
   *ret_queued = 0;
   *ret_running = 0;
-  for (const job *j = r->jobs; j != NULL; j = j->next) {
+  for (const job_item *j = r->jobs; j != NULL; j = j->next) {
     *ret_queued += j->info.state == JOB_QUEUED;
     *ret_running += j->info.state == JOB_RUNNING;
   }

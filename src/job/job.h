@@ -11,7 +11,7 @@
 
 #include "base/cancel.h"
 
-typedef struct job job; /* counted */
+typedef struct job_item job_item; /* counted */
 typedef struct job_runner job_runner;
 
 typedef enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED } job_state;
@@ -27,6 +27,7 @@ typedef struct job_work {
   /** Called once, with the last reference or right after a submission that failed. */
   void (*dispose)(void *context);
   void *context;
+  cancel_token *parent; /* stops the job, too; NULL = none */
   const char *key;      /* copied; NULL = none */
   const char *identity; /* copied; what job_runner_find looks for; NULL = nothing */
 } job_work;
@@ -55,26 +56,29 @@ void job_runner_free(job_runner *r);
  * @param ret  a reference; NULL = not wanted.
  * Errors: GLV_E_NOMEM; GLV_E_IO when no thread can be made; GLV_E_BAD_STATE when the runner ends.
  */
-glv_status job_submit(job_runner *r, const job_work *work, job **ret, glv_error *err);
+glv_status job_submit(job_runner *r, const job_work *work, job_item **ret, glv_error *err);
 /** A reference to the job of that identity that is still queued; NULL = none. */
-job *job_runner_find(job_runner *r, const char *identity);
+job_item *job_runner_find(job_runner *r, const char *identity);
+/** Ask the jobs with the key to stop: those that are queued will be cancelled when their turn
+ * comes. Does not wait. */
+void job_runner_ask_key(job_runner *r, const char *key);
 /** Cancel the queued and running jobs with the key, but `except` (may be NULL), and wait until they
  * have stopped. */
-void job_runner_stop_key(job_runner *r, const char *key, const job *except);
+void job_runner_stop_key(job_runner *r, const char *key, const job_item *except);
 /** Jobs that are queued and that run. */
 void job_runner_counts(job_runner *r, size_t *ret_queued, size_t *ret_running);
 
-job *job_ref(job *j);
-void job_unref(job *j); /* NULL is fine */
-void *job_context(const job *j);
-void job_look(job *j, job_info *ret);
+job_item *job_ref(job_item *j);
+void job_unref(job_item *j); /* NULL is fine */
+void *job_context(const job_item *j);
+void job_look(job_item *j, job_info *ret);
 /** A queued job will not run; a running one is asked to stop. @return false when it was over. */
-bool job_stop(job *j);
+bool job_stop(job_item *j);
 /**
  * Wait until the job is over.
  * @param timeout_ms 0 = as long as it takes.
  * @return GLV_E_TIMEOUT when it is not over in time; GLV_OK however it ended.
  */
-glv_status job_wait(job *j, uint32_t timeout_ms, glv_error *err);
+glv_status job_wait(job_item *j, uint32_t timeout_ms, glv_error *err);
 
 #endif

@@ -54,6 +54,18 @@ const backend_ops local_ops = {
     .view_status = local_view_status,
     .view_verify = local_view_verify,
     .view_drop = local_view_drop,
+    .conn_close = local_conn_close,
+    .view_create_job = local_view_create_job,
+    .view_refresh_job = local_view_refresh_job,
+    .view_drop_job = local_view_drop_job,
+    .job_open = local_job_open,
+    .job_list = local_job_list,
+    .job_id = local_job_id,
+    .job_status = local_job_status,
+    .job_wait = local_job_wait,
+    .job_result = local_job_result,
+    .job_events = local_job_events,
+    .job_cancel = local_job_cancel,
 };
 
 const glv_io *local_io(void) { return io_local(); }
@@ -62,6 +74,7 @@ static void conn_dispose(handle *h) {
   local_conn *conn = (local_conn *)h;
   glv_env *env = h->env;
   catalog_unref(conn->db);
+  mutex_dispose(&conn->lock);
   mem_free(env, conn->base.uri);
   mem_free(env, conn);
 }
@@ -79,6 +92,7 @@ glv_status local_connect(glv_env *env, const char *uri, enum local_kind kind, gl
   handle_init(&conn->base.handle, env, conn_dispose);
   conn->base.ops = &local_ops;
   conn->kind = kind;
+  mutex_init(&conn->lock);
   conn->base.uri = mem_strndup(env, uri, strlen(uri));
   glv_status status = conn->base.uri != NULL ? GLV_OK : error_nomem(err, strlen(uri));
   if (status == GLV_OK) {

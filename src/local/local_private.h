@@ -7,6 +7,7 @@
 
 #include "base/thread.h"
 #include "catalog/catalog.h"
+#include "job/job.h"
 #include "local/local.h"
 #include "table/scan.h"
 #include "table/table.h"
@@ -17,6 +18,9 @@ typedef struct local_conn {
   glv_conn base;
   enum local_kind kind;
   catalog *db;
+  mutex lock;       /* guards what follows */
+  job_runner *jobs; /* made with the first one; NULL */
+  bool is_closed;   /* no job begins any more */
 } local_conn;
 
 typedef struct local_table {
@@ -245,5 +249,24 @@ glv_status local_namespace_drop(glv_conn *conn, glv_id ns, const glv_call_option
                                 glv_error *err);
 /** Pairs as metadata of the arrow module, in an arena. */
 glv_status local_properties(arena *a, glv_pairs pairs, metadata *ret, glv_error *err);
+
+/* ---- jobs ---- */
+
+void local_conn_close(glv_conn *conn);
+glv_status local_view_create_job(glv_conn *conn, glv_id id, const glv_view_def *def,
+                                 const glv_view_options *options, glv_job **ret, glv_error *err);
+glv_status local_view_refresh_job(glv_view *view, const glv_refresh_options *options, glv_job **ret,
+                                  glv_error *err);
+glv_status local_view_drop_job(glv_conn *conn, glv_id id, const glv_call_options *options,
+                               glv_job **ret, glv_error *err);
+glv_status local_job_open(glv_conn *conn, const char *id, glv_job **ret, glv_error *err);
+glv_status local_job_list(glv_conn *conn, glv_id parent, const page *p, glv_list *into,
+                          glv_error *err);
+const char *local_job_id(const glv_job *job);
+glv_status local_job_status(glv_job *job, glv_job_info *ret, glv_error *err);
+glv_status local_job_wait(glv_job *job, uint32_t timeout_ms, glv_error *err);
+glv_status local_job_result(glv_job *job, glv_refresh_result *ret, glv_error *err);
+glv_status local_job_events(glv_job *job, batch_reader *ret, glv_error *err);
+glv_status local_job_cancel(glv_job *job, glv_error *err);
 
 #endif

@@ -61,6 +61,18 @@ const backend_ops remote_ops = {
     .view_status = remote_view_status,
     .view_verify = remote_view_verify,
     .view_drop = remote_view_drop,
+    .conn_close = remote_conn_close,
+    .view_create_job = remote_view_create_job,
+    .view_refresh_job = remote_view_refresh_job,
+    .view_drop_job = remote_view_drop_job,
+    .job_open = remote_job_open,
+    .job_list = remote_job_list,
+    .job_id = remote_job_id,
+    .job_status = remote_job_status,
+    .job_wait = remote_job_wait,
+    .job_result = remote_job_result,
+    .job_events = remote_job_events,
+    .job_cancel = remote_job_cancel,
 };
 
 bool remote_is_uri(const char *uri) {

@@ -187,4 +187,23 @@ glv_status remote_namespace_list(glv_conn *conn, glv_id parent, const page *p, g
 glv_status remote_namespace_drop(glv_conn *conn, glv_id ns, const glv_call_options *options,
                                  glv_error *err);
 
+/* ---- jobs ---- */
+
+void remote_conn_close(glv_conn *conn);
+glv_status remote_view_create_job(glv_conn *conn, glv_id id, const glv_view_def *def,
+                                  const glv_view_options *options, glv_job **ret, glv_error *err);
+glv_status remote_view_refresh_job(glv_view *view, const glv_refresh_options *options,
+                                   glv_job **ret, glv_error *err);
+glv_status remote_view_drop_job(glv_conn *conn, glv_id id, const glv_call_options *options,
+                                glv_job **ret, glv_error *err);
+glv_status remote_job_open(glv_conn *conn, const char *id, glv_job **ret, glv_error *err);
+glv_status remote_job_list(glv_conn *conn, glv_id parent, const page *p, glv_list *into,
+                           glv_error *err);
+const char *remote_job_id(const glv_job *job);
+glv_status remote_job_status(glv_job *job, glv_job_info *ret, glv_error *err);
+glv_status remote_job_wait(glv_job *job, uint32_t timeout_ms, glv_error *err);
+glv_status remote_job_result(glv_job *job, glv_refresh_result *ret, glv_error *err);
+glv_status remote_job_events(glv_job *job, batch_reader *ret, glv_error *err);
+glv_status remote_job_cancel(glv_job *job, glv_error *err);
+
 #endif

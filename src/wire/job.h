@@ -22,6 +22,11 @@ wire_job_state wire_job_state_read(const char *word);
 /** The word that our servers send: "QUEUED", "IN_PROGRESS", "DONE", "FAILED", "CANCELLED". */
 const char *wire_job_state_word(wire_job_state state);
 
+/** Words for what jobs do. */
+#define WIRE_JOB_CREATE "create_materialized_view"
+#define WIRE_JOB_REFRESH "refresh_materialized_view"
+#define WIRE_JOB_DROP "drop_materialized_view"
+
 /** Why a job failed. Texts are NULL when they are not told. */
 typedef struct wire_job_failure {
   const char *phase;

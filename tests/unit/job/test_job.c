@@ -73,15 +73,15 @@ static void gate_await(gate *g, size_t running) {
   mutex_unlock(&g->lock);
 }
 
-static job *submit(job_runner *r, probe *p, const char *key, const char *identity) {
-  const job_work work = {pass, tell, dispose, p, key, identity};
+static job_item *submit(job_runner *r, probe *p, const char *key, const char *identity) {
+  const job_work work = {pass, tell, dispose, p, NULL, key, identity};
   glv_error err = {0};
-  job *j = NULL;
+  job_item *j = NULL;
   assert_int_equal(job_submit(r, &work, &j, &err), GLV_OK);
   return j;
 }
 
-static job_info look(job *j) {
+static job_info look(job_item *j) {
   job_info info;
   job_look(j, &info);
   return info;
@@ -99,7 +99,7 @@ static void one_at_a_time_per_key(void **state) {
   gate_init(&g);
   job_runner *r = runner(*state, 3);
   probe p[6];
-  job *jobs[6];
+  job_item *jobs[6];
   for (size_t i = 0; i < 6; i++) {
     p[i] = (probe){.gate = &g};
     jobs[i] = submit(r, &p[i], i % 2 == 0 ? "even" : "odd", NULL);
@@ -140,9 +140,9 @@ static void failures_and_stops(void **state) {
   probe running = {.gate = &g};
   probe failing = {.gate = &g, .outcome = GLV_E_IO};
   probe queued = {.gate = &g};
-  job *first = submit(r, &running, NULL, NULL);
-  job *second = submit(r, &failing, NULL, NULL);
-  job *third = submit(r, &queued, NULL, NULL);
+  job_item *first = submit(r, &running, NULL, NULL);
+  job_item *second = submit(r, &failing, NULL, NULL);
+  job_item *third = submit(r, &queued, NULL, NULL);
   gate_await(&g, 1);
   assert_true(job_stop(third));
   assert_int_equal(look(third).state, JOB_CANCELLED);
@@ -173,11 +173,11 @@ static void joined_while_queued(void **state) {
   job_runner *r = runner(*state, 1);
   probe a = {.gate = &g};
   probe b = {.gate = &g};
-  job *first = submit(r, &a, "v", "v full");
+  job_item *first = submit(r, &a, "v", "v full");
   gate_await(&g, 1);
   assert_null(job_runner_find(r, "v full")); /* it runs */
-  job *second = submit(r, &b, "v", "v full");
-  job *found = job_runner_find(r, "v full");
+  job_item *second = submit(r, &b, "v", "v full");
+  job_item *found = job_runner_find(r, "v full");
   assert_ptr_equal(found, second);
   assert_ptr_equal(job_context(found), &b);
   assert_null(job_runner_find(r, "v"));
@@ -226,7 +226,7 @@ static void stopped_by_many(void **state) {
   probe p[JOBS];
   for (size_t i = 0; i < JOBS; i++) {
     p[i] = (probe){.gate = &g};
-    job *j = submit(r, &p[i], i % 3 == 0 ? "k" : NULL, NULL);
+    job_item *j = submit(r, &p[i], i % 3 == 0 ? "k" : NULL, NULL);
     pthread_t threads[STOPPERS];
     for (size_t k = 0; k < STOPPERS; k++) {
       assert_int_equal(pthread_create(&threads[k], NULL, stop_it, j), 0);
