@@ -553,7 +553,9 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 static void report(const exchange *x, bool was_sent) {
   const uint64_t duration_ns = (uint64_t)(server_clock_ns() - x->started_ns);
   const unsigned status = was_sent ? x->status : 0;
-  metrics_add(x->server->metrics, x->route_number, status, duration_ns, x->bytes_in, x->bytes_out);
+  /* The handler of an upload whose client left may still be at work on the answer. */
+  const uint64_t bytes_out = was_sent || x->upload == NULL ? x->bytes_out : 0;
+  metrics_add(x->server->metrics, x->route_number, status, duration_ns, x->bytes_in, bytes_out);
   if (x->server->log != NULL) {
     access_log_add(x->server->log, &(access_entry){.time_ns = x->started_at,
                                                    .id = x->request.id_text,
@@ -562,7 +564,7 @@ static void report(const exchange *x, bool was_sent) {
                                                    .path = x->request.path,
                                                    .status = status,
                                                    .bytes_in = x->bytes_in,
-                                                   .bytes_out = x->bytes_out,
+                                                   .bytes_out = bytes_out,
                                                    .duration_ns = duration_ns});
   }
 }

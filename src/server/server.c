@@ -14,13 +14,8 @@ bool server_work_begin(server *s) {
   return false;
 }
 
-void server_work_done(server *s) {
-  if (atomic_fetch_sub(&s->outstanding, 1) == 1 && atomic_load(&s->aborting)) {
-    mutex_lock(&s->lock);
-    condition_signal_all(&s->changed);
-    mutex_unlock(&s->lock);
-  }
-}
+/* The last that the caller does with the server, which may be gone right afterwards. */
+void server_work_done(server *s) { atomic_fetch_sub(&s->outstanding, 1); }
 
 bool server_submit(server *s, work *item) {
   if (!server_work_begin(s)) {
@@ -116,7 +111,7 @@ static void await_work(server *s) {
     exchange_fire(x, END_STOP);
   }
   while (atomic_load(&s->outstanding) != 0) {
-    condition_wait_ms(&s->changed, held, 50);
+    condition_wait_ms(&s->changed, held, 5);
   }
 }
 
