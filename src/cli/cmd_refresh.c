@@ -249,8 +249,11 @@ static void print_result(cli *c, glv_id id, const glv_refresh_result *r) {
   if (r->rows_removed > 0) {
     printf(", %s removed", cli_count(c, (uint64_t)r->rows_removed));
   }
-  printf(", source version %" PRId64 ", view version %" PRIu64 ", %" PRId64 " ms\n",
-         r->source_version, r->version, r->duration_ms);
+  printf(", source version %" PRId64 ", view version %" PRIu64, r->source_version, r->version);
+  if (r->duration_ms >= 0) { /* a server need not tell */
+    printf(", %" PRId64 " ms", r->duration_ms);
+  }
+  putchar('\n');
 }
 
 /* @return false after a usage error. */

@@ -155,8 +155,8 @@ static glv_status read_address(arena *memory, const char *uri, const char *host_
                 "host itself",
                 uri);
   }
-  base = without_slashes_at_end(base);
   TRY(check_base(base, err));
+  base = without_slashes_at_end(base);
   ret->base_url = arena_strdup(memory, base);
   return ret->base_url != NULL ? GLV_OK : error_nomem(err, base.size);
 }

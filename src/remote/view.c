@@ -25,7 +25,9 @@ static const list_route namespaces = {
 static void view_dispose(handle *h) {
   remote_view *v = (remote_view *)h;
   glv_env *env = h->env;
-  glv_table_free(v->table);
+  if (v->table != NULL) {
+    handle_unref(&v->table->handle);
+  }
   js_free(v->described);
   arena_dispose(&v->memory);
   handle_unref(&v->base.conn->handle);

@@ -95,8 +95,8 @@ bool wire_time_read(str text, int64_t *ret) {
   if (!calendar_is_valid(date) || hour > 23 || minute > 59 || second > 60) {
     return false;
   }
-  const int64_t seconds =
-      calendar_days(date) * DAY_SECONDS + hour * 3600 + minute * 60 + second - offset;
+  const int in_day = hour * 3600 + minute * 60 + second - offset;
+  const int64_t seconds = calendar_days(date) * DAY_SECONDS + in_day;
   int64_t ns;
   if (__builtin_mul_overflow(seconds, (int64_t)NANOS, &ns) ||
       __builtin_add_overflow(ns, (int64_t)nanos, &ns)) {

@@ -1,5 +1,6 @@
 /* Programmer errors at the exported boundary: NULL, sizes of option structs, unknown flags, forks.
  */
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,6 +134,53 @@ static void uris_are_checked(void **state) {
   suite_close(&s);
 }
 
+/* Nothing is sent when a connection is made, and a server that is not there is found out by the
+ * first call. */
+static void servers_are_named(void **state) {
+  (void)state;
+  suite s;
+  suite_open(&s);
+  glv_conn *conn = NULL;
+  glv_table *table = NULL;
+  glv_connect_options options = GLV_OPTIONS(glv_connect_options);
+  assert_int_equal(unsetenv("GLAIVE_URL"), 0);
+  must_fail(&s, GLV_E_INVALID_INPUT, "GLAIVE_URL",
+            glv_connect(s.env, "db://x", NULL, &conn, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "no database",
+            glv_connect(s.env, "db://", NULL, &conn, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "no host", glv_connect(s.env, "http://", NULL, &conn, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "cannot contain",
+            glv_connect(s.env, "http://h/a?b", NULL, &conn, &s.err));
+  options.host_override = "h:1";
+  must_fail(&s, GLV_E_INVALID_INPUT, "http://",
+            glv_connect(s.env, "db://x", &options, &conn, &s.err));
+  options.host_override = "http://127.0.0.1:1";
+  must_fail(&s, GLV_E_INVALID_INPUT, "host_override",
+            glv_connect(s.env, "http://h", &options, &conn, &s.err));
+  options.flags = 2;
+  must_fail(&s, GLV_E_INVALID_INPUT, "flags",
+            glv_connect(s.env, "db://x", &options, &conn, &s.err));
+  options.flags = GLV_CONNECT_CONSISTENCY;
+  options.api_key = "a\nb";
+  must_fail(&s, GLV_E_INVALID_INPUT, "x-api-key",
+            glv_connect(s.env, "db://x", &options, &conn, &s.err));
+  options.api_key = "key";
+  options.retries = 1;
+  must(&s, glv_connect(s.env, "db://x/pre/", &options, &conn, &s.err));
+  assert_int_equal(glv_conn_is_remote(conn), 1);
+  assert_string_equal(glv_conn_uri(conn), "db://x/pre/");
+  must_fail(&s, GLV_E_NETWORK, "no connection",
+            glv_table_open(conn, ID("t"), NULL, &table, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "0x24", glv_table_open(conn, ID("a$b"), NULL, &table, &s.err));
+  glv_view_def def = GLV_OPTIONS(glv_view_def);
+  glv_view_plan *plan = NULL;
+  def.query = "SELECT * FROM t";
+  must_fail(&s, GLV_E_UNSUPPORTED, "does not offer",
+            glv_view_prepare(conn, &def, NULL, &plan, &s.err));
+  glv_conn_free(conn);
+  suite_close(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(null_parameters_are_named),
@@ -141,6 +189,7 @@ int main(void) {
       cmocka_unit_test(error_type_is_512_bytes),
       cmocka_unit_test(a_forked_child_is_told),
       cmocka_unit_test(uris_are_checked),
+      cmocka_unit_test(servers_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

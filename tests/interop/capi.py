@@ -44,6 +44,23 @@ class EnvOptions(c.Structure):
                 ("log_user", c.c_void_p)]
 
 
+class ConnectOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("host_override", c.c_char_p), ("api_key", c.c_char_p),
+                ("headers", Pairs), ("user_agent", c.c_char_p), ("ca_file", c.c_char_p), ("timeout_ms", c.c_uint32),
+                ("connect_timeout_ms", c.c_uint32), ("read_timeout_ms", c.c_uint32), ("retries", c.c_uint32),
+                ("read_consistency_ms", c.c_uint32)]
+
+
+class ViewDef(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("source_table", c.c_char_p), ("source_namespace", Strs),
+                ("projections", Pairs), ("filter", c.c_char_p), ("limit", c.c_uint64), ("query", c.c_char_p),
+                ("stored_form", c.c_int32), ("form", c.c_int32), ("inputs", Strs)]
+
+
+class CallOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("cancel", c.c_void_p)]
+
+
 class ScanOptions(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("columns", Pairs), ("filter", c.c_char_p),
                 ("limit", c.c_uint64), ("offset", c.c_uint64), ("batch_rows", c.c_uint32), ("cancel", c.c_void_p)]
@@ -91,9 +108,11 @@ MODES = {1: "rebuild", 2: "incremental", 3: "no_op"}
 
 
 class Failed(Exception):
-    def __init__(self, code, text):
+    def __init__(self, code, text, http_status=0, flags=0):
         super().__init__(text)
         self.code = code
+        self.http_status = http_status
+        self.flags = flags
 
 
 def id_of(parts):
@@ -128,9 +147,9 @@ def load():
 
 
 class Connection:
-    """A connection of glv_connect, or of glv_connect_namespace("dir") when `namespace`."""
+    """A connection of glv_connect, or of glv_connect_namespace("dir") when `namespace`; options: those of servers."""
 
-    def __init__(self, root, namespace=False, memory_limit=0):
+    def __init__(self, root, namespace=False, memory_limit=0, headers=None, **server_options):
         self.lib = load()
         self.env, self.conn = c.c_void_p(), c.c_void_p()
         options = EnvOptions(struct_size=c.sizeof(EnvOptions), memory_limit_bytes=memory_limit)
@@ -139,12 +158,13 @@ class Connection:
             properties = Pairs((Pair * 1)(Pair(b"root", str(root).encode())), 1)
             self.call("glv_connect_namespace", self.env, b"dir", properties, None, c.byref(self.conn))
         else:
-            self.call("glv_connect", self.env, str(root).encode(), None, c.byref(self.conn))
+            how = ConnectOptions(struct_size=c.sizeof(ConnectOptions), headers=pairs_of(headers or {}), **server_options)
+            self.call("glv_connect", self.env, str(root).encode(), c.byref(how), c.byref(self.conn))
 
     def call(self, name, *arguments):
         error = Error()
         if getattr(self.lib, name)(*arguments, c.byref(error)) != 0:
-            raise Failed(error.code, error.message.decode())
+            raise Failed(error.code, error.message.decode(), error.http_status, error.flags)
 
     def close(self):
         self.lib.glv_conn_free(self.conn)
