@@ -176,7 +176,8 @@ static glv_status put_creation(const glv_view_def *def, bool no_data, call *c, g
   CLEANUP(buf_dispose) buf sql;
   buf_init(&sql, c->http->env, SIZE_MAX / 2);
   TRY(def->query != NULL ? buf_append_str(&sql, str_of(def->query), err) : put_sql(def, &sql, err));
-  const wire_view_create v = {sql.data, no_data, forms[def->stored_form]};
+  const wire_view_create v = {
+      .query = sql.data, .with_no_data = no_data, .stored_form = forms[def->stored_form]};
   return wire_view_create_write(&v, &c->body, err);
 }
 

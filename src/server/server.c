@@ -3,6 +3,7 @@
 #include "server/server.h"
 
 #include "server/http.h"
+#include "server/jobs.h"
 #include "server/tables_private.h"
 
 bool server_work_begin(server *s) {
@@ -58,6 +59,8 @@ static glv_status start(server *s, glv_error *err) {
   TRY(keys_open(s->env, s->data_dir, &s->keys, err));
   TRY(router_new(s->env, &s->router, err));
   TRY(table_cache_new(s->env, &s->tables, err));
+  TRY(env_io(s->env)->make_dirs(env_io(s->env)->user, s->data_dir, err));
+  TRY(jobs_open(s->env, s->conn, s->data_dir, &s->jobs, err));
   TRY(metrics_new(s->env, router_count(s->router), &s->metrics, err));
   if (!o->no_access_log) {
     TRY(access_log_new(s->env, o->access_log, &s->log, err));
@@ -121,6 +124,7 @@ void server_stop(server *s, unsigned grace_ms) {
   await_requests(s, grace_ms);
   atomic_store(&s->aborting, true);
   await_work(s);
+  jobs_stop(s->jobs);
   http_stop(s);
 }
 
@@ -134,6 +138,7 @@ void server_free(server *s) {
   metrics_free(s->metrics);
   router_free(s->router);
   keys_free(s->keys);
+  jobs_free(s->jobs);
   table_cache_free(s->tables);
   glv_conn_free(s->conn);
   mutex_dispose(&s->lock);

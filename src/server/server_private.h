@@ -122,6 +122,7 @@ struct server {
   keys *keys;
   metrics *metrics;
   table_cache *tables;
+  struct jobs *jobs;
   access_log *log;
   struct MHD_Daemon *daemon;
   int listen_fd;

@@ -11,6 +11,7 @@
 #include "server/tables.h"
 
 #include "base/hash.h"
+#include "server/jobs.h"
 #include "server/tables_private.h"
 
 enum { MOST_TABLES = 512, BUCKETS = 1024 };
@@ -239,6 +240,7 @@ glv_status server_table_open(request *r, glv_id id, uint64_t version, glv_table 
   }
   str key;
   int is_latest = 0;
+  TRY(jobs_check_name(r->server->jobs, id, err));
   TRY(key_of(r->memory, id, &key, err));
   kept_table *k = find(r->server->tables, key);
   if (k != NULL && (glv_table_is_latest(k->table, &is_latest, NULL) != GLV_OK || !is_latest)) {
@@ -254,6 +256,7 @@ glv_status server_table_open(request *r, glv_id id, uint64_t version, glv_table 
 glv_status server_table_open_own(request *r, glv_id id, const glv_open_options *options,
                                  glv_table **ret, glv_error *err) {
   glv_table *table = NULL;
+  TRY(jobs_check_name(r->server->jobs, id, err));
   TRY(glv_table_open(r->server->conn, id, options, &table, err));
   const glv_status status = remember(exchange_of(r), table, NULL, err);
   if (status != GLV_OK) {

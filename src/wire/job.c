@@ -70,7 +70,7 @@ glv_status wire_job_write(const wire_job *job, json **ret, glv_error *err) {
     TRY(wire_put_int(body, "finished_ms", job->finished_ms, err));
   }
   TRY(put_progress(job, body, err));
-  TRY(js_put(body, "spec", js_new_object(), err));
+  TRY(js_put(body, "spec", job->spec != NULL ? js_copy(job->spec) : js_new_object(), err));
   TRY(js_put(body, "result", job->result != NULL ? js_copy(job->result) : js_new_null(), err));
   TRY(put_failure(job, body, err));
   *ret = body;

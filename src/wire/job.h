@@ -47,13 +47,14 @@ typedef struct wire_job {
   int64_t finished_ms;
   uint64_t done; /* of total, in the unit of the job */
   uint64_t total;
+  const json *spec;   /* what was asked for; NULL = {} */
   const json *result; /* NULL = null */
   bool has_failure;
   wire_job_failure failure;
 } wire_job;
 
 /** {"job_id", "job_type", "table", "job_state", "creation_ms", "finished_ms", "progress": {"done",
- * "total"}, "spec": {}, "result", "failure"}. state_word is not looked at. */
+ * "total"}, "spec", "result", "failure"}. state_word is not looked at. */
 glv_status wire_job_write(const wire_job *job, json **ret, glv_error *err);
 /** Only job_state is required. Errors: GLV_E_INVALID_INPUT. */
 glv_status wire_job_read(const json *body, wire_job *ret, glv_error *err);

@@ -25,13 +25,6 @@ glv_status wire_view_create_write(const wire_view_create *v, json **ret, glv_err
   return give(&body, ret);
 }
 
-glv_status wire_view_create_read(const json *body, wire_view_create *ret, glv_error *err) {
-  *ret = (wire_view_create){0};
-  TRY(wire_text_required(body, "query", &ret->query, err));
-  TRY(wire_bool(body, "with_no_data", &ret->with_no_data, err));
-  return wire_text(body, "stored_form", &ret->stored_form, err);
-}
-
 /* ---- definitions ---- */
 
 static glv_status put_projections(const wire_view *v, json *body, glv_error *err) {
@@ -97,6 +90,51 @@ glv_status wire_view_read(arena *memory, const json *body, wire_view *ret, glv_e
   TRY(wire_text(body, "query", &ret->query, err));
   TRY(wire_text(body, "incarnation", &ret->incarnation, err));
   return wire_text(body, "form", &ret->form, err);
+}
+
+/* ---- creation as it is read ---- */
+
+/* The older namespace specification: no data is the default there. */
+static glv_status read_older(const json *body, wire_view_create *ret, glv_error *err) {
+  const char *kind = "query";
+  bool auto_refresh = false;
+  TRY(wire_text(body, "kind", &kind, err));
+  TRY(wire_bool(body, "auto_refresh", &auto_refresh, err));
+  if (strcmp(kind, "query") != 0) {
+    return FAIL(err, GLV_E_UNSUPPORTED, "views of kind '%s' are not offered; use \"query\"", kind);
+  }
+  if (auto_refresh) {
+    return FAIL(err, GLV_E_UNSUPPORTED,
+                "views that refresh themselves are not offered; leave out 'auto_refresh'");
+  }
+  ret->with_no_data = true;
+  TRY(wire_text_required(body, "source_query", &ret->query, err));
+  return wire_text(body, "output_schema", &ret->output_schema, err);
+}
+
+static bool has(const json *body, const char *key) {
+  const json *member = js_member(body, key);
+  return member != NULL && js_kind_of(member) != JS_NULL;
+}
+
+glv_status wire_view_create_read(arena *memory, const json *body, wire_view_create *ret,
+                                 glv_error *err) {
+  const bool is_older = has(body, "kind") || has(body, "source_query");
+  const bool is_in_parts = has(body, "source_table");
+  *ret = (wire_view_create){0};
+  if ((int)has(body, "query") + (int)is_older + (int)is_in_parts != 1) {
+    return FAIL(err, GLV_E_INVALID_INPUT,
+                "a view is created from one of 'query', 'source_table' and 'source_query'");
+  }
+  if (is_older) {
+    TRY(read_older(body, ret, err));
+  } else if (is_in_parts) {
+    TRY(wire_view_read(memory, body, &ret->parts, err));
+  } else {
+    TRY(wire_text_required(body, "query", &ret->query, err));
+  }
+  TRY(wire_bool(body, "with_no_data", &ret->with_no_data, err));
+  return wire_text(body, "stored_form", &ret->stored_form, err);
 }
 
 /* ---- refresh ---- */

@@ -9,20 +9,10 @@
 #include "base/arena.h"
 #include "base/json.h"
 
-/** In lists of our own servers, beside the names: an array of texts, "" = none, one for each name. */
+/** In lists of our own servers, beside the names: an array of texts, "" = none, one for each name.
+ */
 #define WIRE_LIST_FORMS "forms"
 #define WIRE_LIST_STATES "states"
-
-/** The body of a creation, in the form of LanceDB 0.40. */
-typedef struct wire_view_create {
-  const char *query;
-  bool with_no_data;
-  const char *stored_form; /* NULL = the default; "select", "query": for our servers */
-} wire_view_create;
-
-glv_status wire_view_create_write(const wire_view_create *v, json **ret, glv_error *err);
-/** Errors: GLV_E_INVALID_INPUT, also for a body without a query. */
-glv_status wire_view_create_read(const json *body, wire_view_create *ret, glv_error *err);
 
 typedef struct wire_projection {
   const char *output;
@@ -47,6 +37,26 @@ typedef struct wire_view {
 glv_status wire_view_write(const wire_view *v, json **ret, glv_error *err);
 /** Errors: GLV_E_INVALID_INPUT, also without source_table. */
 glv_status wire_view_read(arena *memory, const json *body, wire_view *ret, glv_error *err);
+
+/** The body of a creation: a query, as LanceDB 0.40 and the older namespace specification (in
+ * `source_query`) send it, or a definition in parts, for our servers. */
+typedef struct wire_view_create {
+  const char *query; /* NULL = in parts */
+  wire_view parts;   /* of these only what a definition has, as describe tells it */
+  bool with_no_data;
+  const char *stored_form;   /* NULL = the default; "select", "query": for our servers */
+  const char *output_schema; /* base64 of an Arrow schema that must be the result; NULL = any */
+} wire_view_create;
+
+/** Writes query, with_no_data and stored_form. */
+glv_status wire_view_create_write(const wire_view_create *v, json **ret, glv_error *err);
+/**
+ * @param memory what the parts live in.
+ * Errors: GLV_E_INVALID_INPUT, also for a body that is of none of the kinds or of two;
+ * GLV_E_UNSUPPORTED for kinds of views that are not queries, and for automatic refreshes.
+ */
+glv_status wire_view_create_read(arena *memory, const json *body, wire_view_create *ret,
+                                 glv_error *err);
 
 /** The body of a refresh, and of an explanation of one. */
 typedef struct wire_refresh {

@@ -77,11 +77,11 @@ static void what_is_refused_at_once(void **state) {
   must_fail(&s, GLV_E_INVALID_INPUT, "job", glv_job_cancel(NULL, &s.err));
   must_fail(&s, GLV_E_INVALID_INPUT, "ret_job", glv_view_refresh_job(view, NULL, NULL, &s.err));
   def.query = "SELECT name FROM t";
-  must(&s, glv_view_create_job(s.conn, ID("t"), &def, NULL, &job, &s.err)); /* the name is taken */
-  must_fail(&s, GLV_E_TABLE_EXISTS, "t", glv_job_wait(job, 0, &s.err));
+  must(&s, glv_view_create_job(s.conn, ID("v"), &def, NULL, &job, &s.err)); /* the name is taken */
+  must_fail(&s, GLV_E_TABLE_EXISTS, "v", glv_job_wait(job, 0, &s.err));
   assert_int_equal(look(&s, job).state, GLV_JOB_FAILED);
   assert_int_equal(look(&s, job).error.code, GLV_E_TABLE_EXISTS);
-  must_fail(&s, GLV_E_TABLE_EXISTS, "t", glv_job_result(job, &r, &s.err));
+  must_fail(&s, GLV_E_TABLE_EXISTS, "v", glv_job_result(job, &r, &s.err));
   must(&s, glv_job_cancel(job, &s.err));
   assert_int_equal(look(&s, job).state, GLV_JOB_FAILED);
   glv_job_free(job);

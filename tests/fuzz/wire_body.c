@@ -91,7 +91,7 @@ static void check_view(arena *a, const json *node) {
       known(wire_view_write(&again, &second, NULL))) {
     require_equal(a->env, first, second);
   }
-  (void)known(wire_view_create_read(node, &create, NULL));
+  (void)known(wire_view_create_read(a, node, &create, NULL));
   (void)known(wire_refresh_read(node, &refresh, NULL));
   (void)known(wire_refresh_result_read(node, &result, NULL));
   js_free(first);

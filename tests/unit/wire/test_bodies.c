@@ -210,17 +210,38 @@ static void definitions(void **state) {
 
 static void creations(void **state) {
   fixture *f = *state;
-  const wire_view_create v = {"SELECT id FROM t", true, NULL};
+  const wire_view_create v = {.query = "SELECT id FROM t", .with_no_data = true};
   json *body = NULL;
   wire_view_create back;
   assert_int_equal(wire_view_create_write(&v, &body, &f->err), GLV_OK);
   check_text(f, body, "{\"query\":\"SELECT id FROM t\",\"with_no_data\":true}");
-  assert_int_equal(wire_view_create_read(body, &back, &f->err), GLV_OK);
+  assert_int_equal(wire_view_create_read(&f->a, body, &back, &f->err), GLV_OK);
   assert_true(back.with_no_data && back.stored_form == NULL);
   js_free(body);
-  body = parse("{\"with_no_data\":true}");
-  assert_int_equal(wire_view_create_read(body, &back, &f->err), GLV_E_INVALID_INPUT);
+  body = parse("{\"kind\":\"query\",\"source_query\":\"SELECT id FROM t\"}");
+  assert_int_equal(wire_view_create_read(&f->a, body, &back, &f->err), GLV_OK);
+  assert_true(back.with_no_data);
+  assert_string_equal(back.query, "SELECT id FROM t");
   js_free(body);
+  body = parse("{\"source_table\":\"t\",\"limit\":3,\"stored_form\":\"query\"}");
+  assert_int_equal(wire_view_create_read(&f->a, body, &back, &f->err), GLV_OK);
+  assert_true(!back.with_no_data && back.query == NULL && back.parts.limit == 3);
+  js_free(body);
+  static const char *const bad[] = {
+      "{\"with_no_data\":true}", "{\"query\":\"a\",\"source_query\":\"b\"}",
+      "{\"query\":\"a\",\"source_table\":\"b\"}", "{\"kind\":\"query\"}"};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    body = parse(bad[i]);
+    assert_int_equal(wire_view_create_read(&f->a, body, &back, &f->err), GLV_E_INVALID_INPUT);
+    js_free(body);
+  }
+  static const char *const later[] = {"{\"kind\":\"udtf\",\"source_query\":\"b\"}",
+                                      "{\"source_query\":\"b\",\"auto_refresh\":true}"};
+  for (size_t i = 0; i < 2; i++) {
+    body = parse(later[i]);
+    assert_int_equal(wire_view_create_read(&f->a, body, &back, &f->err), GLV_E_UNSUPPORTED);
+    js_free(body);
+  }
 }
 
 static void refreshes(void **state) {
