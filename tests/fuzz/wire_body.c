@@ -25,7 +25,7 @@ static void require(bool ok) {
 
 static bool known(glv_status status) {
   require(status == GLV_OK || status == GLV_E_INVALID_INPUT || status == GLV_E_LIMIT ||
-          status == GLV_E_NOMEM);
+          status == GLV_E_NOMEM || status == GLV_E_UNSUPPORTED);
   return status == GLV_OK;
 }
 
