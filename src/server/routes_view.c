@@ -1,5 +1,6 @@
 /* Routes of materialized views: the five of the protocol, and three of our own. */
 #include "server/jobs.h"
+#include "server/name_list.h"
 #include "server/routes.h"
 #include "server/server_private.h"
 #include "server/view_body.h"
@@ -134,11 +135,19 @@ static glv_status explain(request *r, glv_error *err) {
   return answer_document(r, status, &text, err);
 }
 
+enum { PAGE = 1000 };
+
+static bool shows(request *r, glv_id id) {
+  return jobs_check_name(r->server->jobs, id, NULL) == GLV_OK;
+}
+
 static glv_status list(request *r, glv_error *err) {
+  glv_page_options options;
   glv_list *views = NULL;
   json *body = NULL;
-  TRY(view_body_page(r, &views, err));
-  const glv_status status = view_body_list(r, views, &body, err);
+  TRY(name_list_page(r, PAGE, &options, err));
+  TRY(glv_view_list(r->server->conn, r->id, &options, &views, err));
+  const glv_status status = name_list_body(r, views, "views", shows, &body, err);
   glv_list_free(views);
   return status == GLV_OK ? answer_json(r, 200, body, err) : status;
 }

@@ -3,7 +3,6 @@
 
 #include "arrow/cdata.h"
 #include "arrow/ipc.h"
-#include "base/checked.h"
 #include "base/encoding.h"
 #include "server/jobs.h"
 #include "server/server_private.h"
@@ -127,41 +126,4 @@ glv_status view_body_describe(request *r, const glv_view *view, json **ret, glv_
                        .incarnation = glv_view_incarnation(view),
                        .form = forms[def->form]};
   return wire_view_write(&v, ret, err);
-}
-
-/* ---- lists ---- */
-
-enum { PAGE = 1000 };
-
-glv_status view_body_page(request *r, glv_list **ret, glv_error *err) {
-  glv_page_options options = GLV_OPTIONS(glv_page_options);
-  const char *limit = request_param_get(r, "limit");
-  options.flags = GLV_PAGE_LIMIT;
-  options.limit = PAGE;
-  options.page_token = request_param_get(r, "page_token");
-  if (options.page_token != NULL && options.page_token[0] == '\0') {
-    options.page_token = NULL;
-  }
-  if (limit != NULL && !str_to_u64(str_of(limit), &options.limit)) {
-    return FAIL(err, GLV_E_INVALID_INPUT, "parameter 'limit' is a whole number, not '%s'", limit);
-  }
-  options.limit = u64_min(options.limit, PAGE);
-  return glv_view_list(r->server->conn, r->id, &options, ret, err);
-}
-
-glv_status view_body_list(request *r, const glv_list *views, json **ret, glv_error *err) {
-  CLEANUP(js_cleanup) json *body = js_new_object();
-  CLEANUP(js_cleanup) json *names = js_new_array();
-  for (size_t i = 0; i < glv_list_count(views); i++) {
-    if (jobs_check_name(r->server->jobs, glv_list_id(views, i), NULL) == GLV_OK) {
-      TRY(js_push(names, js_new_string(str_of(glv_list_name(views, i))), err));
-    }
-  }
-  json *taken = names;
-  names = NULL;
-  TRY(js_put(body, "views", taken, err));
-  TRY(wire_put_text(body, WIRE_PAGE_TOKEN, glv_list_token(views), err));
-  *ret = body;
-  body = NULL;
-  return GLV_OK;
 }

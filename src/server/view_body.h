@@ -11,9 +11,4 @@ glv_status view_body_definition(request *r, const wire_view_create *wanted, glv_
                                 glv_error *err);
 /** What describe answers; js_free. */
 glv_status view_body_describe(request *r, const glv_view *view, json **ret, glv_error *err);
-/** A page of the views of the request's namespace, by its parameters limit and page_token. */
-glv_status view_body_page(request *r, glv_list **ret, glv_error *err);
-/** {"views": [...], "page_token": ...}, without those that are being dropped; js_free. */
-glv_status view_body_list(request *r, const glv_list *views, json **ret, glv_error *err);
-
 #endif
