@@ -39,6 +39,7 @@ extern const route query_routes[];  /* query, count, plans */
 extern const route upkeep_routes[]; /* indexes, versions, tags, statistics, what is not there yet */
 extern const route view_routes[];
 extern const route job_routes[];
+extern const route extra_routes[];   /* those of our servers alone, see wire/extra.h */
 extern const route service_routes[]; /* health, metrics, the description, the console */
 
 #endif

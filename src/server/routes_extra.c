@@ -1,0 +1,227 @@
+/*
+ * Routes that only Glaive's servers have: SQL over any table, upkeep and metadata of tables, and
+ * what can be asked about views. See wire/extra.h and docs/rest-extensions.md.
+ */
+#include "server/routes.h"
+#include "server/tables.h"
+#include "wire/extra.h"
+#include "wire/members.h"
+#include "wire/view.h"
+
+/* A text made by the library as the answer; takes it over. */
+static glv_status answer_text(request *r, glv_buf *text, glv_error *err) {
+  const glv_status status =
+      answer_bytes(r, 200, "application/json", str_slice(text->data, text->size), err);
+  glv_buf_dispose(text);
+  return status;
+}
+
+static glv_call_options call_options(const request *r) {
+  glv_call_options options = GLV_OPTIONS(glv_call_options);
+  options.cancel = r->cancel;
+  return options;
+}
+
+static glv_status run_query(request *r, glv_error *err) {
+  const json *body;
+  const char *sql;
+  struct ArrowArrayStream rows;
+  const glv_call_options options = call_options(r);
+  TRY(request_json(r, &body, err));
+  TRY(wire_text_required(body, "query", &sql, err));
+  TRY(glv_query(request_conn(r), sql, &options, &rows, err));
+  return answer_arrow(r, &rows, true, err);
+}
+
+/* ---- upkeep of tables ---- */
+
+static glv_status compact(request *r, glv_error *err) {
+  const json *body;
+  wire_compact how;
+  glv_table *table;
+  glv_compact_options options = GLV_OPTIONS(glv_compact_options);
+  glv_compact_result done = GLV_OPTIONS(glv_compact_result);
+  json *answer = NULL;
+  TRY(request_json(r, &body, err));
+  TRY(wire_compact_read(body, &how, err));
+  TRY(server_table_open_own(r, r->id, NULL, &table, err));
+  options.target_rows = how.target_rows;
+  options.deletion_threshold = how.deletion_threshold;
+  options.cancel = r->cancel;
+  TRY(glv_table_compact(table, &options, &done, err));
+  const wire_compact_result result = {.attempts = done.attempts,
+                                      .version = done.version,
+                                      .fragments_removed = done.fragments_removed,
+                                      .fragments_added = done.fragments_added,
+                                      .files_removed = done.files_removed,
+                                      .files_added = done.files_added,
+                                      .rows = done.rows,
+                                      .bytes = done.bytes};
+  TRY(wire_compact_result_write(&result, &answer, err));
+  return answer_json(r, 200, answer, err);
+}
+
+static glv_status clean_up(request *r, glv_error *err) {
+  const json *body;
+  wire_cleanup how;
+  glv_table *table;
+  glv_call_options options = call_options(r);
+  glv_cleanup_result done = GLV_OPTIONS(glv_cleanup_result);
+  json *answer = NULL;
+  TRY(request_json(r, &body, err));
+  TRY(wire_cleanup_read(body, &how, err));
+  server_table_forget(r, r->id); /* a table kept open would keep its version */
+  TRY(server_table_open_own(r, r->id, NULL, &table, err));
+  options.flags =
+      (how.dry_run ? GLV_CLEANUP_DRY_RUN : 0) | (how.refuse_tagged ? GLV_CLEANUP_REFUSE_TAGGED : 0);
+  TRY(glv_table_cleanup(table, how.older_than_ms, &options, &done, err));
+  const wire_cleanup_result result = {.versions = done.versions,
+                                      .data_files = done.data_files,
+                                      .deletion_files = done.deletion_files,
+                                      .transaction_files = done.transaction_files,
+                                      .index_files = done.index_files,
+                                      .bytes = done.bytes};
+  TRY(wire_cleanup_result_write(&result, &answer, err));
+  return answer_json(r, 200, answer, err);
+}
+
+/* {"version", "num_attempts"} of a change. */
+static glv_status answer_change(request *r, uint64_t version, uint32_t attempts, glv_error *err) {
+  CLEANUP(js_cleanup) json *answer = js_new_object();
+  TRY(wire_put_uint(answer, "version", version, err));
+  TRY(wire_put_uint(answer, "num_attempts", attempts, err));
+  json *taken = answer;
+  answer = NULL;
+  return answer_json(r, 200, taken, err);
+}
+
+static glv_status migrate(request *r, glv_error *err) {
+  const json *body;
+  glv_table *table;
+  bool row_ids = false;
+  glv_call_options options = call_options(r);
+  TRY(request_json(r, &body, err));
+  TRY(wire_bool(body, WIRE_MIGRATE_STABLE_ROW_IDS, &row_ids, err));
+  TRY(server_table_open_own(r, r->id, NULL, &table, err));
+  options.flags = row_ids ? GLV_MIGRATE_STABLE_ROW_IDS : 0;
+  TRY(glv_table_migrate(table, &options, err));
+  return answer_change(r, glv_table_version(table), 1, err);
+}
+
+/* ---- metadata ---- */
+
+static glv_status read_target(const json *body, int32_t *ret, glv_error *err) {
+  static const char *const words[] = {"schema", "table", "config"};
+  const char *word = NULL;
+  TRY(wire_text_required(body, WIRE_METADATA_TARGET, &word, err));
+  for (int32_t i = 0; i < 3; i++) {
+    if (strcmp(word, words[i]) == 0) {
+      *ret = i;
+      return GLV_OK;
+    }
+  }
+  return FAIL(err, GLV_E_INVALID_INPUT, "'" WIRE_METADATA_TARGET "' is schema, table or config");
+}
+
+static glv_status read_items(request *r, const json *body, glv_pairs *ret, glv_error *err) {
+  const json *map = NULL;
+  TRY(wire_object(body, WIRE_METADATA_ITEMS, &map, err));
+  const size_t count = map != NULL ? js_count(map) : 0;
+  glv_pair *pairs = ARENA_ARRAY(r->memory, glv_pair, count);
+  void *position = NULL;
+  if (pairs == NULL) {
+    return error_nomem(err, count * sizeof *pairs);
+  }
+  for (size_t i = 0; i < count; i++) {
+    str key;
+    const json *value = js_next_member(map, &position, &key);
+    pairs[i].name = arena_strdup(r->memory, key);
+    if (pairs[i].name == NULL) {
+      return error_nomem(err, key.size);
+    }
+    if (js_kind_of(value) != JS_NULL) {
+      TRY(wire_text(map, pairs[i].name, &pairs[i].value, err));
+    }
+  }
+  *ret = (glv_pairs){pairs, count};
+  return GLV_OK;
+}
+
+static glv_status set_metadata(request *r, glv_error *err) {
+  const json *body;
+  glv_table *table;
+  glv_pairs items;
+  bool replace = false;
+  glv_metadata_options options = GLV_OPTIONS(glv_metadata_options);
+  glv_write_result done = GLV_OPTIONS(glv_write_result);
+  TRY(request_json(r, &body, err));
+  TRY(read_target(body, &options.target, err));
+  TRY(read_items(r, body, &items, err));
+  TRY(wire_bool(body, WIRE_METADATA_REPLACE, &replace, err));
+  TRY(server_table_open_own(r, r->id, NULL, &table, err));
+  options.flags = replace ? GLV_METADATA_REPLACE : 0;
+  options.cancel = r->cancel;
+  TRY(glv_table_set_metadata(table, items, &options, &done, err));
+  return answer_change(r, done.version, done.attempts, err);
+}
+
+/* ---- questions about views ---- */
+
+static glv_status view_status(request *r, glv_error *err) {
+  glv_view *view;
+  glv_buf text = {0};
+  const glv_call_options options = call_options(r);
+  TRY(glv_view_open(request_conn(r), r->id, &options, &view, err));
+  const glv_status status = glv_view_status(view, &options, &text, err);
+  glv_view_free(view);
+  TRY(status);
+  return answer_text(r, &text, err);
+}
+
+static glv_status view_explain(request *r, glv_error *err) {
+  const json *body;
+  wire_refresh how;
+  glv_view *view;
+  glv_buf text = {0};
+  const glv_call_options call = call_options(r);
+  glv_refresh_options options = GLV_OPTIONS(glv_refresh_options);
+  TRY(request_json(r, &body, err));
+  TRY(wire_refresh_read(body, &how, err));
+  options.flags = how.has_source_version ? GLV_REFRESH_SOURCE_VERSION : 0;
+  options.full = how.full;
+  options.source_version = how.source_version;
+  options.incarnation = how.expected_incarnation;
+  options.cancel = r->cancel;
+  TRY(glv_view_open(request_conn(r), r->id, &call, &view, err));
+  const glv_status status = glv_view_explain(view, &options, &text, err);
+  glv_view_free(view);
+  TRY(status);
+  return answer_text(r, &text, err);
+}
+
+static glv_status view_verify(request *r, glv_error *err) {
+  glv_view *view;
+  glv_buf text = {0};
+  const glv_call_options options = call_options(r);
+  TRY(glv_view_open(request_conn(r), r->id, &options, &view, err));
+  const glv_status status = glv_view_verify(view, &options, &text, err);
+  glv_view_free(view);
+  if (status != GLV_E_DIFFERS) { /* the report says that, too */
+    TRY(status);
+  }
+  return answer_text(r, &text, err);
+}
+
+const route extra_routes[] = {
+    {WIRE_ROUTE_SQL, ROUTE_POST, ACCESS_READ, run_query, "Run a SELECT over any table"},
+    {WIRE_ROUTE_COMPACT, ROUTE_POST, ACCESS_WRITE, compact, "Join small fragments of a table"},
+    {WIRE_ROUTE_CLEANUP, ROUTE_POST, ACCESS_WRITE, clean_up, "Remove old versions of a table"},
+    {WIRE_ROUTE_MIGRATE, ROUTE_POST, ACCESS_WRITE, migrate, "Give a table stable row ids"},
+    {WIRE_ROUTE_METADATA, ROUTE_POST, ACCESS_WRITE, set_metadata, "Change metadata of a table"},
+    {WIRE_ROUTE_VIEW_STATUS, ROUTE_POST, ACCESS_READ, view_status,
+     "How a view stands to its source"},
+    {WIRE_ROUTE_VIEW_EXPLAIN, ROUTE_POST, ACCESS_READ, view_explain, "What a refresh would do"},
+    {WIRE_ROUTE_VIEW_VERIFY, ROUTE_POST, ACCESS_READ, view_verify,
+     "Compare a view with its definition"},
+    {NULL, 0, ACCESS_NONE, NULL, NULL},
+};
