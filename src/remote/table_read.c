@@ -203,11 +203,15 @@ static glv_status put_numbers(const taking *t, const uint64_t *numbers, size_t c
                               glv_error *err) {
   CLEANUP(buf_dispose) buf filter;
   buf_init(&filter, t->env, SIZE_MAX / 2);
-  TRY(buf_printf(&filter, err, "%s IN (", t->key));
-  for (size_t i = 0; i < count; i++) {
-    TRY(buf_printf(&filter, err, i > 0 ? ", %" PRIu64 : "%" PRIu64, numbers[i]));
+  if (count == 0) {
+    TRY(buf_append_str(&filter, STR("false"), err)); /* an empty IN () is no SQL */
   }
-  TRY(buf_append_char(&filter, ')', err));
+  for (size_t i = 0; i < count; i++) {
+    TRY(i == 0 ? buf_printf(&filter, err, "%s IN (", t->key)
+               : buf_append_str(&filter, STR(", "), err));
+    TRY(buf_printf(&filter, err, "%" PRIu64, numbers[i]));
+  }
+  TRY(count > 0 ? buf_append_char(&filter, ')', err) : GLV_OK);
   const bool with_id = (t->options->flags & (GLV_SCAN_ROW_ID | GLV_TAKE_ROW_IDS)) != 0;
   return put_query(body, t->columns, filter.data, UINT64_MAX, with_id, err);
 }

@@ -2,6 +2,10 @@
  * @file suite.h
  * What tests of the exported functions share: a connection in a fresh directory, and short forms of
  * common calls.
+ *
+ * With the variable GLAIVE_SUITE_SERVER, which names the program, the connection goes to a server
+ * of that directory (`PROGRAM --db DIR serve`) instead; the tests that suite_skips names are then
+ * skipped.
  */
 #ifndef GLAIVE_TESTS_SUITE_H
 #define GLAIVE_TESTS_SUITE_H
@@ -25,21 +29,29 @@ typedef struct suite {
   glv_env *env;
   glv_conn *conn;
   glv_error err;
+  int server; /* its process; 0 = none */
 } suite;
 
-static inline void suite_open_on(suite *s, int store) {
-  memset(s, 0, sizeof *s);
-  test_env_open(&s->t, store);
-  s->env = s->t.env;
-  assert_int_equal(glv_connect(s->env, s->t.root, NULL, &s->conn, &s->err), GLV_OK);
-}
-
+/** A database in a store (see test_env_open); a server's is always on the disk. */
+void suite_open_on(suite *s, int store);
 static inline void suite_open(suite *s) { suite_open_on(s, 1); }
+void suite_close(suite *s);
+/** Whether the tests run against a server. */
+bool suite_is_remote(void);
 
-static inline void suite_close(suite *s) {
-  glv_conn_free(s->conn);
-  test_env_close(&s->t);
-}
+/** A test that says nothing about servers, or that no server can pass, and why. */
+typedef struct suite_skip {
+  const char *test;
+  const char *reason;
+} suite_skip;
+/** Ended by one without a name. */
+extern const suite_skip suite_skips[];
+
+/** cmocka_run_group_tests without the tests that are to be skipped. */
+int suite_run(const char *name, const struct CMUnitTest *tests, size_t count);
+#undef cmocka_run_group_tests
+#define cmocka_run_group_tests(tests, setup, teardown)                                             \
+  suite_run(__FILE__, (tests), sizeof(tests) / sizeof((tests)[0]))
 
 /* Fail the test with the message of the error. */
 #define must(s, call)                                                                              \
