@@ -85,6 +85,7 @@ static glv_status describe(const table_snapshot *t, arena *a, json *o, glv_error
   size_t fragments = 0;
   table_fragments(t, &fragments);
   TRY(js_put(o, "name", js_new_string(str_of(table_name(t))), err));
+  TRY(js_put(o, "location", js_new_string(str_of(table_path(t))), err));
   TRY(put_int(o, "version", table_version(t), err));
   TRY(js_put(o, "created_at", js_new_string(str_slice(time, size)), err));
   TRY(put_int(o, "rows", table_live_rows(t), err));

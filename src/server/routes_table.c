@@ -1,6 +1,172 @@
-/* Routes of the life of tables. */
+/* Routes of the life of tables (rest-protocol.md 7.1 to 7.3). */
+#include "arrow/cdata.h"
+#include "server/jobs.h"
 #include "server/routes.h"
+#include "server/server_private.h"
+#include "server/table_body.h"
+#include "server/tables.h"
+#include "wire/members.h"
+#include "wire/schema.h"
+
+/* ---- create ---- */
+
+static glv_status read_mode(const request *r, int32_t *ret, glv_error *err) {
+  static const struct {
+    const char *word;
+    int32_t mode;
+  } modes[] = {{"create", GLV_TABLE_CREATE},
+               {"overwrite", GLV_TABLE_OVERWRITE},
+               {"exist_ok", GLV_TABLE_EXIST_OK}};
+  const char *word = request_param_get(r, "mode");
+  *ret = GLV_TABLE_CREATE;
+  for (size_t i = 0; word != NULL && i < sizeof modes / sizeof modes[0]; i++) {
+    if (strcmp(word, modes[i].word) == 0) {
+      *ret = modes[i].mode;
+      return GLV_OK;
+    }
+  }
+  return word == NULL
+             ? GLV_OK
+             : FAIL(err, GLV_E_INVALID_INPUT,
+                    "the parameter 'mode' is 'create', 'overwrite' or 'exist_ok', not '%s'", word);
+}
+
+/* {"location", "version"} of a table of this request. */
+static glv_status answer_table(request *r, glv_table *table, glv_error *err) {
+  glv_buf text = {0};
+  CLEANUP(js_cleanup) json *described = NULL;
+  CLEANUP(js_cleanup) json *body = js_new_object();
+  const char *location = NULL;
+  TRY(glv_table_describe(table, &text, err));
+  const glv_status status = js_parse(str_slice(text.data, text.size), &described, err);
+  glv_buf_dispose(&text);
+  TRY(status);
+  TRY(wire_text(described, "location", &location, err));
+  TRY(wire_put_text(body, "location", location, err));
+  TRY(wire_put_uint(body, "version", glv_table_version(table), err));
+  TRY(table_body_version(r, glv_table_version(table), err));
+  json *taken = body;
+  body = NULL;
+  return answer_json(r, 200, taken, err);
+}
+
+static glv_status create(request *r, glv_error *err) {
+  struct ArrowArrayStream rows;
+  glv_table_options options = GLV_OPTIONS(glv_table_options);
+  glv_table *table = NULL;
+  TRY(read_mode(r, &options.mode, err));
+  TRY(jobs_await_name(r, err));
+  TRY(request_arrow(r, &rows, err));
+  options.cancel = r->cancel;
+  TRY(glv_table_create(r->server->conn, r->id, &rows, &options, &table, err));
+  const glv_status status = answer_table(r, table, err);
+  glv_table_free(table);
+  return status;
+}
+
+/* ---- describe, exists ---- */
+
+static glv_status put_schema(json *body, glv_table *table, glv_env *env, glv_error *err) {
+  struct ArrowSchema foreign = {0};
+  CLEANUP(schema_cleanup) schema *s = NULL;
+  json *node = NULL;
+  TRY(glv_table_schema(table, &foreign, err));
+  const glv_status status = cdata_import_schema(env, &foreign, &s, err);
+  foreign.release(&foreign);
+  TRY(status);
+  TRY(wire_schema_write(s, &node, err));
+  return js_put(body, "schema", node, err);
+}
+
+static glv_status put_stats(json *body, const json *described, glv_error *err) {
+  uint64_t deleted = 0;
+  uint64_t fragments = 0;
+  CLEANUP(js_cleanup) json *stats = js_new_object();
+  TRY(wire_uint(described, "deleted_rows", &deleted, err));
+  TRY(wire_uint(described, "fragments", &fragments, err));
+  TRY(wire_put_uint(stats, "num_deleted_rows", deleted, err));
+  TRY(wire_put_uint(stats, "num_fragments", fragments, err));
+  json *taken = stats;
+  stats = NULL;
+  return js_put(body, "stats", taken, err);
+}
+
+static glv_status put_described(request *r, glv_table *table, json *body, glv_error *err) {
+  glv_buf text = {0};
+  CLEANUP(js_cleanup) json *described = NULL;
+  const char *location = NULL;
+  TRY(glv_table_describe(table, &text, err));
+  const glv_status status = js_parse(str_slice(text.data, text.size), &described, err);
+  glv_buf_dispose(&text);
+  TRY(status);
+  TRY(wire_text(described, "location", &location, err));
+  TRY(wire_put_text(body, "table", r->id.parts[r->id.count - 1], err));
+  TRY(wire_put_texts(body, "namespace", r->id.parts, r->id.count - 1, err));
+  TRY(wire_put_uint(body, "version", glv_table_version(table), err));
+  TRY(wire_put_text(body, "location", location, err));
+  TRY(wire_put_text(body, "table_uri", location, err));
+  TRY(put_schema(body, table, r->env, err));
+  TRY(put_stats(body, described, err));
+  TRY(js_put(body, "properties", js_new_object(), err));
+  return wire_put_bool(body, "is_only_declared", false, err);
+}
+
+static glv_status open_described(request *r, glv_table **ret, glv_error *err) {
+  const json *body = NULL;
+  glv_open_options options = GLV_OPTIONS(glv_open_options);
+  TRY(table_body(r, &body, err));
+  TRY(wire_text(body, "tag", &options.tag, err));
+  if (options.tag == NULL) {
+    return table_body_open(r, body, ret, err);
+  }
+  TRY(server_table_open_own(r, r->id, &options, ret, err));
+  return table_body_version(r, glv_table_version(*ret), err);
+}
+
+static glv_status describe(request *r, glv_error *err) {
+  glv_table *table = NULL;
+  str known;
+  CLEANUP(js_cleanup) json *body = js_new_object();
+  CLEANUP(buf_dispose) buf text;
+  buf_init(&text, r->env, SIZE_MAX / 2);
+  TRY(open_described(r, &table, err));
+  if (server_table_recall(r, table, &known)) {
+    return answer_bytes(r, 200, "application/json", known, err);
+  }
+  TRY(put_described(r, table, body, err));
+  TRY(js_print(body, 0, 0, &text, err));
+  server_table_remember(r, table, buf_str(&text));
+  return answer_bytes(r, 200, "application/json", buf_str(&text), err);
+}
+
+static glv_status exists(request *r, glv_error *err) {
+  glv_table *table = NULL;
+  TRY(server_table_open(r, r->id, 0, &table, err));
+  return answer_json(r, 200, NULL, err);
+}
+
+/* ---- drop ---- */
+
+static glv_status drop(request *r, glv_error *err) {
+  glv_call_options options = GLV_OPTIONS(glv_call_options);
+  CLEANUP(js_cleanup) json *body = js_new_object();
+  options.cancel = r->cancel;
+  TRY(jobs_check_name(r->server->jobs, r->id, err));
+  TRY(wire_put_texts(body, "id", r->id.parts, r->id.count, err));
+  TRY(jobs_stop_view(r, err));
+  server_table_forget(r, r->id);
+  TRY(glv_table_drop(r->server->conn, r->id, &options, err));
+  json *taken = body;
+  body = NULL;
+  return answer_json(r, 200, taken, err);
+}
 
 const route table_routes[] = {
+    {"/v1/table/{id}/create", ROUTE_POST | ROUTE_ARROW, ACCESS_WRITE, create,
+     "Create a table from Arrow data."},
+    {"/v1/table/{id}/describe", ROUTE_POST, ACCESS_READ, describe,
+     "Version, columns and place of a table."},
+    {"/v1/table/{id}/exists", ROUTE_POST, ACCESS_READ, exists, "Whether a table exists."},
+    {"/v1/table/{id}/drop", ROUTE_POST, ACCESS_WRITE, drop, "Drop a table with its data."},
     {NULL, 0, ACCESS_NONE, NULL, NULL},
 };
