@@ -1,20 +1,11 @@
 /*
- * Routes that only Glaive's servers have: SQL over any table, upkeep and metadata of tables, and
- * what can be asked about views. See wire/extra.h and docs/rest-extensions.md.
+ * Routes that only Glaive's servers have: SQL over any table, upkeep and metadata of tables. See
+ * wire/extra.h and docs/rest-extensions.md.
  */
 #include "server/routes.h"
 #include "server/tables.h"
 #include "wire/extra.h"
 #include "wire/members.h"
-#include "wire/view.h"
-
-/* A text made by the library as the answer; takes it over. */
-static glv_status answer_text(request *r, glv_buf *text, glv_error *err) {
-  const glv_status status =
-      answer_bytes(r, 200, "application/json", str_slice(text->data, text->size), err);
-  glv_buf_dispose(text);
-  return status;
-}
 
 static glv_call_options call_options(const request *r) {
   glv_call_options options = GLV_OPTIONS(glv_call_options);
@@ -165,63 +156,11 @@ static glv_status set_metadata(request *r, glv_error *err) {
   return answer_change(r, done.version, done.attempts, err);
 }
 
-/* ---- questions about views ---- */
-
-static glv_status view_status(request *r, glv_error *err) {
-  glv_view *view;
-  glv_buf text = {0};
-  const glv_call_options options = call_options(r);
-  TRY(glv_view_open(request_conn(r), r->id, &options, &view, err));
-  const glv_status status = glv_view_status(view, &options, &text, err);
-  glv_view_free(view);
-  TRY(status);
-  return answer_text(r, &text, err);
-}
-
-static glv_status view_explain(request *r, glv_error *err) {
-  const json *body;
-  wire_refresh how;
-  glv_view *view;
-  glv_buf text = {0};
-  const glv_call_options call = call_options(r);
-  glv_refresh_options options = GLV_OPTIONS(glv_refresh_options);
-  TRY(request_json(r, &body, err));
-  TRY(wire_refresh_read(body, &how, err));
-  options.flags = how.has_source_version ? GLV_REFRESH_SOURCE_VERSION : 0;
-  options.full = how.full;
-  options.source_version = how.source_version;
-  options.incarnation = how.expected_incarnation;
-  options.cancel = r->cancel;
-  TRY(glv_view_open(request_conn(r), r->id, &call, &view, err));
-  const glv_status status = glv_view_explain(view, &options, &text, err);
-  glv_view_free(view);
-  TRY(status);
-  return answer_text(r, &text, err);
-}
-
-static glv_status view_verify(request *r, glv_error *err) {
-  glv_view *view;
-  glv_buf text = {0};
-  const glv_call_options options = call_options(r);
-  TRY(glv_view_open(request_conn(r), r->id, &options, &view, err));
-  const glv_status status = glv_view_verify(view, &options, &text, err);
-  glv_view_free(view);
-  if (status != GLV_E_DIFFERS) { /* the report says that, too */
-    TRY(status);
-  }
-  return answer_text(r, &text, err);
-}
-
 const route extra_routes[] = {
     {WIRE_ROUTE_SQL, ROUTE_POST, ACCESS_READ, run_query, "Run a SELECT over any table"},
     {WIRE_ROUTE_COMPACT, ROUTE_POST, ACCESS_WRITE, compact, "Join small fragments of a table"},
     {WIRE_ROUTE_CLEANUP, ROUTE_POST, ACCESS_WRITE, clean_up, "Remove old versions of a table"},
     {WIRE_ROUTE_MIGRATE, ROUTE_POST, ACCESS_WRITE, migrate, "Give a table stable row ids"},
     {WIRE_ROUTE_METADATA, ROUTE_POST, ACCESS_WRITE, set_metadata, "Change metadata of a table"},
-    {WIRE_ROUTE_VIEW_STATUS, ROUTE_POST, ACCESS_READ, view_status,
-     "How a view stands to its source"},
-    {WIRE_ROUTE_VIEW_EXPLAIN, ROUTE_POST, ACCESS_READ, view_explain, "What a refresh would do"},
-    {WIRE_ROUTE_VIEW_VERIFY, ROUTE_POST, ACCESS_READ, view_verify,
-     "Compare a view with its definition"},
     {NULL, 0, ACCESS_NONE, NULL, NULL},
 };
