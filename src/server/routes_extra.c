@@ -1,6 +1,6 @@
 /*
- * Routes that only Glaive's servers have: SQL over any table, upkeep and metadata of tables. See
- * wire/extra.h and docs/rest-extensions.md.
+ * Routes that only Glaive's servers have: upkeep and metadata of tables. See wire/extra.h and
+ * docs/rest-extensions.md.
  */
 #include "server/routes.h"
 #include "server/tables.h"
@@ -11,17 +11,6 @@ static glv_call_options call_options(const request *r) {
   glv_call_options options = GLV_OPTIONS(glv_call_options);
   options.cancel = r->cancel;
   return options;
-}
-
-static glv_status run_query(request *r, glv_error *err) {
-  const json *body;
-  const char *sql;
-  struct ArrowArrayStream rows;
-  const glv_call_options options = call_options(r);
-  TRY(request_json(r, &body, err));
-  TRY(wire_text_required(body, "query", &sql, err));
-  TRY(glv_query(request_conn(r), sql, &options, &rows, err));
-  return answer_arrow(r, &rows, true, err);
 }
 
 /* ---- upkeep of tables ---- */
@@ -157,7 +146,6 @@ static glv_status set_metadata(request *r, glv_error *err) {
 }
 
 const route extra_routes[] = {
-    {WIRE_ROUTE_SQL, ROUTE_POST, ACCESS_READ, run_query, "Run a SELECT over any table"},
     {WIRE_ROUTE_COMPACT, ROUTE_POST, ACCESS_WRITE, compact, "Join small fragments of a table"},
     {WIRE_ROUTE_CLEANUP, ROUTE_POST, ACCESS_WRITE, clean_up, "Remove old versions of a table"},
     {WIRE_ROUTE_MIGRATE, ROUTE_POST, ACCESS_WRITE, migrate, "Give a table stable row ids"},
