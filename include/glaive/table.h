@@ -188,6 +188,21 @@ GLV_API GLV_CHECKED glv_status glv_table_drop(glv_conn *conn, glv_id id,
                                               const glv_call_options *options, glv_error *err);
 
 /**
+ * Give a table, or a view, another name or namespace. Views keep the name of their source: one that
+ * is renamed has to be recreated or named back for them.
+ *
+ * @param conn    the connection.
+ * @param from    its namespace path and name.
+ * @param to      the new ones; both at the root, or both in namespaces.
+ * @param options NULL, or cancel.
+ * @param err     NULL, or filled on failure. Errors: GLV_E_TABLE_NOT_FOUND, GLV_E_TABLE_EXISTS,
+ * GLV_E_NAMESPACE_NOT_FOUND, GLV_E_INVALID_INPUT, GLV_E_UNSUPPORTED between the root and a
+ * namespace, GLV_E_CONFLICT, GLV_E_IO. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_rename(glv_conn *conn, glv_id from, glv_id to,
+                                                const glv_call_options *options, glv_error *err);
+
+/**
  * Give up the caller's reference; scans of the table go on working.
  *
  * @param table NULL is fine. Thread class: T.
@@ -260,10 +275,11 @@ GLV_API GLV_CHECKED glv_status glv_table_is_latest(glv_table *table, int *ret, g
  * Describe a table.
  *
  * @param table    the table.
- * @param ret_json {"version", "rows", "deleted_rows", "fragments", "stable_row_ids", "data_format",
- * "size_bytes", "created_at", "columns": [{"name", "type", "nullable"}], "metadata": {...},
- * "table_metadata": {...}, "config": {...}, "view": bool}; the caller releases it with
- * glv_buf_dispose.
+ * @param ret_json {"version", "location", "rows", "deleted_rows", "fragments", "fragment_rows":
+ * {"small" (of fewer than 100,000), "min", "max", "mean", "p25", "p50", "p75", "p99"},
+ * "stable_row_ids", "data_format", "size_bytes", "created_at", "columns": [{"name", "type",
+ * "nullable"}], "metadata": {...}, "table_metadata": {...}, "config": {...}, "view": bool}; the
+ * caller releases it with glv_buf_dispose.
  * @param err      NULL, or filled on failure. Thread class: T.
  */
 GLV_API GLV_CHECKED glv_status glv_table_describe(glv_table *table, glv_buf *ret_json,
@@ -477,8 +493,8 @@ GLV_API GLV_CHECKED glv_status glv_table_set_metadata(glv_table *table, glv_pair
  *
  * @param table the table.
  * @param ret   a stream with the columns tag (utf8), version (uint64), branch (utf8, null = the
- * main one), created_at and updated_at (timestamp[ns, UTC], null when unknown); released by the
- * caller.
+ * main one), created_at and updated_at (timestamp[ns, UTC], null when unknown), manifest_bytes
+ * (uint64, of the version's manifest, null when unknown); released by the caller.
  * @param err   NULL, or filled on failure. Errors: GLV_E_CORRUPT, GLV_E_IO. Thread class: T.
  */
 GLV_API GLV_CHECKED glv_status glv_table_tags(glv_table *table, struct ArrowArrayStream *ret,

@@ -77,6 +77,17 @@ glv_status glv_table_list(glv_conn *conn, glv_id parent, const glv_page_options 
   return list_call(conn, parent, options, conn->ops->table_list, ret, err);
 }
 
+glv_status glv_table_rename(glv_conn *conn, glv_id from, glv_id to, const glv_call_options *options,
+                            glv_error *err) {
+  TRY(check_conn(conn, err));
+  TRY(require_id(from, "from", false, err));
+  TRY(require_id(to, "to", false, err));
+  glv_call_options known;
+  TRY(OPTIONS_READ(options, &known, err));
+  TRY(require_flags(known.flags, 0, err));
+  return conn->ops->table_rename(conn, from, to, &known, err);
+}
+
 glv_status glv_table_drop(glv_conn *conn, glv_id id, const glv_call_options *options,
                           glv_error *err) {
   TRY(check_conn(conn, err));

@@ -136,6 +136,8 @@ struct backend_ops {
                            glv_error *err);
   glv_status (*table_drop)(glv_conn *conn, glv_id id, const glv_call_options *options,
                            glv_error *err);
+  glv_status (*table_rename)(glv_conn *conn, glv_id from, glv_id to,
+                             const glv_call_options *options, glv_error *err);
   uint64_t (*table_version)(const glv_table *table);
   /* A counted schema. */
   glv_status (*table_schema)(glv_table *table, schema **ret, glv_error *err);

@@ -5,7 +5,7 @@
 #include "arrow/cdata.h"
 #include "base/arena.h"
 
-enum { VERSION_COLUMNS = 4, TAG_COLUMNS = 5, EVENT_COLUMNS = 3, MAX_COLUMNS = 5 };
+enum { VERSION_COLUMNS = 4, TAG_COLUMNS = 6, EVENT_COLUMNS = 3, MAX_COLUMNS = 6 };
 
 /* Append row i of rows to the columns. */
 typedef glv_status (*append_row)(builder *columns, const void *rows, size_t i, glv_error *err);
@@ -79,7 +79,8 @@ static glv_status append_tag(builder *columns, const void *rows, size_t i, glv_e
   TRY(builder_append_fixed(&columns[1], &t->version, err));
   TRY(append_text(&columns[2], t->branch, err));
   TRY(append_number(&columns[3], t->has_created, &t->created_ns, err));
-  return append_number(&columns[4], t->has_updated, &t->updated_ns, err);
+  TRY(append_number(&columns[4], t->has_updated, &t->updated_ns, err));
+  return append_number(&columns[5], t->has_manifest_size, &t->manifest_size, err);
 }
 
 glv_status tag_rows_reader(glv_env *env, const tag_row *rows, size_t count, batch_reader *ret,
@@ -96,6 +97,7 @@ glv_status tag_rows_reader(glv_env *env, const tag_row *rows, size_t count, batc
       {.name = "branch", .type = type_simple(TYPE_UTF8), .nullable = true},
       {.name = "created_at", .type = timestamp, .nullable = true},
       {.name = "updated_at", .type = timestamp, .nullable = true},
+      {.name = "manifest_bytes", .type = type_simple(TYPE_UINT64), .nullable = true},
   };
   return make_reader(env, fields, TAG_COLUMNS, append_tag, rows, count, ret, err);
 }

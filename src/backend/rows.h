@@ -27,6 +27,8 @@ typedef struct tag_row {
   bool has_updated;
   int64_t created_ns;
   int64_t updated_ns;
+  bool has_manifest_size;
+  uint64_t manifest_size; /* bytes */
 } tag_row;
 
 /** What glv_table_tags gives. Errors: as version_rows_reader. */

@@ -12,6 +12,7 @@ const backend_ops local_ops = {
     .table_open = local_table_open,
     .table_list = local_table_list,
     .table_drop = local_table_drop,
+    .table_rename = local_table_rename,
     .table_version = local_table_version,
     .table_schema = local_table_schema,
     .table_versions = local_table_versions,

@@ -112,6 +112,8 @@ glv_status local_table_open(glv_conn *conn, glv_id id, const glv_open_options *o
                             glv_table **ret, glv_error *err);
 glv_status local_table_list(glv_conn *conn, glv_id parent, const page *p, glv_list *into,
                             glv_error *err);
+glv_status local_table_rename(glv_conn *conn, glv_id from, glv_id to,
+                              const glv_call_options *options, glv_error *err);
 glv_status local_table_drop(glv_conn *conn, glv_id id, const glv_call_options *options,
                             glv_error *err);
 uint64_t local_table_version(const glv_table *table);

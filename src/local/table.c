@@ -248,6 +248,12 @@ glv_status local_drop(local_conn *conn, glv_id id, bool if_exists, glv_error *er
   return catalog_table_drop(conn->db, catalog_path(id), if_exists, err);
 }
 
+glv_status local_table_rename(glv_conn *conn, glv_id from, glv_id to,
+                              const glv_call_options *options, glv_error *err) {
+  TRY(cancel_check(options->cancel, err));
+  return catalog_table_rename(conn_of(conn)->db, catalog_path(from), catalog_path(to), err);
+}
+
 glv_status local_table_drop(glv_conn *conn, glv_id id, const glv_call_options *options,
                             glv_error *err) {
   return local_drop(conn_of(conn), id, (options->flags & GLV_CALL_IF_NEEDED) != 0, err);

@@ -1,4 +1,6 @@
 /* What tables tell about themselves: their versions as rows, and a description as JSON. */
+#include <stdlib.h>
+
 #include "backend/rows.h"
 #include "base/calendar.h"
 #include "base/json.h"
@@ -76,6 +78,51 @@ static glv_status put_columns(json *o, arena *a, const lance_schema *s, glv_erro
   return js_put(o, "columns", columns, err);
 }
 
+static int compare_rows(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a;
+  const uint64_t y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* sorted: count rows of fragments, and one number more. */
+static glv_status put_lengths(json *o, const uint64_t *sorted, size_t count, uint64_t all,
+                              glv_error *err) {
+  static const struct {
+    const char *key;
+    size_t part; /* of 100 */
+  } parts[] = {{"p25", 25}, {"p50", 50}, {"p75", 75}, {"p99", 99}};
+  TRY(put_int(o, "min", sorted[0], err));
+  TRY(put_int(o, "max", sorted[count > 0 ? count - 1 : 0], err));
+  TRY(put_int(o, "mean", count > 0 ? all / count : 0, err));
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    TRY(put_int(o, parts[i].key, sorted[count * parts[i].part / 100], err));
+  }
+  return GLV_OK;
+}
+
+/* How many rows fragments have, deleted ones included: as LanceDB reckons it. */
+static glv_status put_fragment_rows(json *o, const table_snapshot *t, arena *a, glv_error *err) {
+  enum { SMALL = 100000 };
+  size_t count = 0;
+  size_t small = 0;
+  const fragment *fragments = table_fragments(t, &count);
+  uint64_t *rows = ARENA_ARRAY(a, uint64_t, count + 1);
+  CLEANUP(js_cleanup) json *stats = js_new_object();
+  if (rows == NULL || stats == NULL) {
+    return error_nomem(err, count * sizeof *rows);
+  }
+  for (size_t i = 0; i < count; i++) {
+    rows[i] = fragments[i].physical_rows;
+    small += rows[i] < SMALL;
+  }
+  qsort(rows, count, sizeof *rows, compare_rows);
+  TRY(put_int(stats, "small", small, err));
+  TRY(put_lengths(stats, rows, count, table_physical_rows(t), err));
+  json *taken = stats;
+  stats = NULL;
+  return js_put(o, "fragment_rows", taken, err);
+}
+
 static glv_status describe(const table_snapshot *t, arena *a, json *o, glv_error *err) {
   char time[CALENDAR_TEXT_SIZE + 1];
   const int64_t ns = table_timestamp_ns(t);
@@ -91,6 +138,7 @@ static glv_status describe(const table_snapshot *t, arena *a, json *o, glv_error
   TRY(put_int(o, "rows", table_live_rows(t), err));
   TRY(put_int(o, "deleted_rows", table_physical_rows(t) - table_live_rows(t), err));
   TRY(put_int(o, "fragments", fragments, err));
+  TRY(put_fragment_rows(o, t, a, err));
   TRY(put_int(o, "size_bytes", table_data_bytes(t), err));
   TRY(js_put(o, "stable_row_ids", js_new_bool(table_has_stable_row_ids(t)), err));
   TRY(js_put(o, "data_format", js_new_string(str_of(table_data_version_text(t))), err));

@@ -83,7 +83,9 @@ glv_status local_table_tags(glv_table *table, batch_reader *ret, glv_error *err)
                         .has_created = t->has_created,
                         .has_updated = t->has_updated,
                         .created_ns = t->created_ns,
-                        .updated_ns = t->updated_ns};
+                        .updated_ns = t->updated_ns,
+                        .has_manifest_size = t->manifest_bytes != 0,
+                        .manifest_size = t->manifest_bytes};
   }
   return tag_rows_reader(table->handle.env, rows, count, ret, err);
 }

@@ -22,6 +22,7 @@ const backend_ops remote_ops = {
     .table_open = remote_table_open,
     .table_list = remote_table_list,
     .table_drop = remote_table_drop,
+    .table_rename = remote_table_rename,
     .table_version = remote_table_version,
     .table_schema = remote_table_schema,
     .table_versions = remote_table_versions,

@@ -103,6 +103,8 @@ glv_status remote_table_list(glv_conn *conn, glv_id parent, const page *p, glv_l
                              glv_error *err);
 glv_status remote_table_drop(glv_conn *conn, glv_id id, const glv_call_options *options,
                              glv_error *err);
+glv_status remote_table_rename(glv_conn *conn, glv_id from, glv_id to,
+                               const glv_call_options *options, glv_error *err);
 uint64_t remote_table_version(const glv_table *table);
 glv_status remote_table_schema(glv_table *table, schema **ret, glv_error *err);
 glv_status remote_table_versions(glv_table *table, batch_reader *ret, glv_error *err);

@@ -298,6 +298,20 @@ glv_status remote_table_create(glv_conn *conn, glv_id id, batch_reader *data,
   return ret != NULL ? open_at(conn_of(conn), id, NULL, 0, &d, ret, err) : GLV_OK;
 }
 
+static const route rename_route = {"/v1/table/{id}/rename/", ROUTE_CHANGES, GLV_E_TABLE_NOT_FOUND,
+                                   NULL};
+
+glv_status remote_table_rename(glv_conn *conn, glv_id from, glv_id to,
+                               const glv_call_options *options, glv_error *err) {
+  CLEANUP(call_dispose) call c = {0};
+  CLEANUP(answer_dispose) answer a = {0};
+  TRY(call_begin(&c, &conn_of(conn)->http, &rename_route, target_of(from), options->cancel, err));
+  c.body = js_new_object();
+  TRY(wire_put_text(c.body, "new_table_name", to.parts[to.count - 1], err));
+  TRY(wire_put_texts(c.body, "new_namespace", to.parts, to.count - 1, err));
+  return call_object(&c, &a, err);
+}
+
 glv_status remote_table_drop(glv_conn *conn, glv_id id, const glv_call_options *options,
                              glv_error *err) {
   CLEANUP(call_dispose) call c = {0};

@@ -112,6 +112,8 @@ static glv_status read_tag(const char *name, const json *entry, tag_row *ret, gl
   ret->name = name;
   TRY(wire_uint_required(entry, "version", &ret->version, err));
   TRY(wire_text(entry, "branch", &ret->branch, err));
+  TRY(wire_uint(entry, "manifestSize", &ret->manifest_size, err));
+  ret->has_manifest_size = ret->manifest_size != 0;
   TRY(read_time(entry, "createdAt", "createdAtMillis", &ret->has_created, &ret->created_ns, err));
   return read_time(entry, "updatedAt", "updatedAtMillis", &ret->has_updated, &ret->updated_ns, err);
 }

@@ -107,6 +107,10 @@ static glv_status decode_tag(const table_snapshot *t, const json *document, aren
       return error_nomem(err, js_string(branch).size);
     }
   }
+  const json *bytes = js_member(document, "manifestSize");
+  if (bytes != NULL && js_kind_of(bytes) == JS_INT && js_int(bytes) > 0) {
+    ret->manifest_bytes = (uint64_t)js_int(bytes);
+  }
   TRY(read_time(t, document, "createdAt", &ret->has_created, &ret->created_ns, err));
   return read_time(t, document, "updatedAt", &ret->has_updated, &ret->updated_ns, err);
 }

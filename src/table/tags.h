@@ -19,6 +19,7 @@ typedef struct table_tag {
   bool has_updated;
   int64_t created_ns; /* since the epoch */
   int64_t updated_ns;
+  uint64_t manifest_bytes; /* of the version's manifest; 0 = not told */
 } table_tag;
 
 /** All tags, by name in byte order. Errors: GLV_E_CORRUPT for a file that is no tag; GLV_E_IO;
