@@ -2,6 +2,7 @@
  * View handles: a definition and the table that holds the rows. Definitions are planned against the
  * source as a refresh will find it: by the recorded namespace and name, through this database.
  */
+#include "backend/outcome.h"
 #include "local/local_private.h"
 #include "view/create.h"
 #include "view/definition.h"
@@ -128,16 +129,8 @@ glv_status local_view_plan_schema(const glv_view_plan *plan, schema **ret, glv_e
 static glv_status first_fill(local_view *v, cancel_token *cancel, glv_error *err) {
   const glv_refresh_options options = {.struct_size = sizeof options, .cancel = cancel};
   glv_refresh_result ignored = {0};
-  const glv_status status = local_view_refresh(&v->base, &options, &ignored, err);
-  if (status == GLV_E_UNKNOWN_OUTCOME) {
-    error_prefix(err, status,
-                 "view '%s' was created; whether it is filled is not known: ", v->table->name);
-  } else if (status != GLV_OK) {
-    error_prefix(err, status,
-                 "view '%s' was created but is still empty (refresh fills it, drop removes it): ",
-                 v->table->name);
-  }
-  return status;
+  return outcome_first_fill(local_view_refresh(&v->base, &options, &ignored, err), v->table->name,
+                            err);
 }
 
 /* A refresh publishes versions itself. */

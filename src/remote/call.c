@@ -202,23 +202,28 @@ glv_status call_read(const call *c, const answer *a, glv_status status, glv_erro
   return call_wrong(c, a->status, err, "%s", found.message);
 }
 
-glv_status call_json(call *c, answer *ret, glv_error *err) {
+glv_status call_text(call *c, answer *ret, buf *ret_text, glv_error *err) {
   CLEANUP(remote_exchange_cleanup) exchange *e = NULL;
-  CLEANUP(buf_dispose) buf body;
-  buf_init(&body, c->http->env, LIMIT_JSON_BYTES);
   TRY(call_send(c, &e, err));
-  glv_status status = remote_exchange_read_all(e, LIMIT_JSON_BYTES, &body, err);
+  glv_status status = remote_exchange_read_all(e, LIMIT_JSON_BYTES, ret_text, err);
   if (status == GLV_E_NETWORK || status == GLV_E_TIMEOUT) {
     return without_answer(c, HTTP_LOST, status, err);
   }
   TRY(status);
-  *ret = (answer){remote_exchange_head(e)->status, remote_exchange_head(e)->table_version, NULL};
-  if (body.size == 0) {
+  const http_head *head = remote_exchange_head(e);
+  *ret = (answer){head->status, head->table_version, NULL};
+  if (ret_text->size == 0) {
     return GLV_OK;
   }
   glv_error wrong;
-  status = js_parse(buf_str(&body), &ret->root, &wrong);
+  status = js_parse(buf_str(ret_text), &ret->root, &wrong);
   return status == GLV_OK ? GLV_OK : call_wrong(c, ret->status, err, "not JSON: %s", wrong.message);
+}
+
+glv_status call_json(call *c, answer *ret, glv_error *err) {
+  CLEANUP(buf_dispose) buf body;
+  buf_init(&body, c->http->env, LIMIT_JSON_BYTES);
+  return call_text(c, ret, &body, err);
 }
 
 glv_status call_object(call *c, answer *ret, glv_error *err) {

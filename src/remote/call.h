@@ -57,6 +57,8 @@ void answer_dispose(answer *a); /* usable with CLEANUP; a zeroed answer is fine 
 
 /** call_send, and the body read. Errors: GLV_E_CORRUPT for a body that is not JSON. */
 glv_status call_json(call *c, answer *ret, glv_error *err);
+/** As call_json, and the text of the body appended to *ret_text. */
+glv_status call_text(call *c, answer *ret, buf *ret_text, glv_error *err);
 /** As call_json; the body must be an object, an empty one reads as {}. */
 glv_status call_object(call *c, answer *ret, glv_error *err);
 

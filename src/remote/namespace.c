@@ -2,6 +2,7 @@
 #include "remote/list.h"
 #include "remote/remote_private.h"
 #include "wire/members.h"
+#include "wire/view.h"
 
 static const route create_route = {"/v1/namespace/{id}/create", ROUTE_CHANGES,
                                    GLV_E_NAMESPACE_NOT_FOUND, NULL};
@@ -73,14 +74,45 @@ glv_status remote_namespace_drop(glv_conn *conn, glv_id ns, const glv_call_optio
 
 /* ---- lists ---- */
 
+/* Texts beside the names, of our own servers; "" = none. *ret stays NULL where they are not told.
+ */
+static glv_status read_beside(const json *root, const char *key, size_t count, arena *memory,
+                              const char *const **ret, glv_error *err) {
+  size_t found = 0;
+  const char *const *texts = NULL;
+  TRY(wire_texts(memory, root, key, &texts, &found, err));
+  *ret = found == count ? texts : NULL;
+  return GLV_OK;
+}
+
+static const char *text_at(const char *const *texts, size_t i) {
+  return texts != NULL && texts[i][0] != '\0' ? texts[i] : NULL;
+}
+
+static glv_status add_names(const json *root, const list_route *list, glv_id parent, glv_list *into,
+                            arena *memory, glv_error *err) {
+  const char *const *names = NULL;
+  const char *const *forms = NULL;
+  const char *const *states = NULL;
+  size_t count = 0;
+  TRY(wire_texts(memory, root, list->key, &names, &count, err));
+  if (names == NULL && list->is_required) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "'%s' is missing", list->key);
+  }
+  TRY(read_beside(root, WIRE_LIST_FORMS, count, memory, &forms, err));
+  TRY(read_beside(root, WIRE_LIST_STATES, count, memory, &states, err));
+  for (size_t i = 0; i < count; i++) {
+    TRY(list_add(into, parent, str_of(names[i]), text_at(forms, i), text_at(states, i), err));
+  }
+  return GLV_OK;
+}
+
 /* One page. *ret_token: in memory; NULL = the last page. */
 static glv_status read_page(remote_conn *conn, const list_route *list, glv_id parent, const page *p,
                             const char *token, glv_list *into, arena *memory,
                             const char **ret_token, glv_error *err) {
   CLEANUP(call_dispose) call c = {0};
   CLEANUP(answer_dispose) answer a = {0};
-  const char *const *names = NULL;
-  size_t count = 0;
   const char *next = NULL;
   TRY(call_begin(&c, &conn->http, &list->r, target_of(parent), NULL, err));
   if (p->has_limit) {
@@ -90,13 +122,7 @@ static glv_status read_page(remote_conn *conn, const list_route *list, glv_id pa
     TRY(wire_param(&c.target, WIRE_PAGE_TOKEN, str_of(token), err));
   }
   TRY(call_object(&c, &a, err));
-  TRY(call_read(&c, &a, wire_texts(memory, a.root, list->key, &names, &count, err), err));
-  if (names == NULL && list->is_required) {
-    return call_wrong(&c, a.status, err, "'%s' is missing", list->key);
-  }
-  for (size_t i = 0; i < count; i++) {
-    TRY(list_add(into, parent, str_of(names[i]), NULL, NULL, err));
-  }
+  TRY(call_read(&c, &a, add_names(a.root, list, parent, into, memory, err), err));
   TRY(call_read(&c, &a, wire_text(a.root, WIRE_PAGE_TOKEN, &next, err), err));
   *ret_token = NULL;
   if (next != NULL && next[0] != '\0') {

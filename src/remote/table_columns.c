@@ -84,17 +84,19 @@ glv_status remote_table_add_null_columns(glv_table *table, const schema *columns
 static glv_status put_type(json *alteration, const json *name, arena *memory, glv_error *err) {
   const type *t = NULL;
   json *node = NULL;
-  TRY(wire_expect(name, JS_STRING, "data_type", err));
   TRY(type_parse(memory, js_string(name), &t, err));
   TRY(wire_type_write(t, &node, err));
   return js_put(alteration, "data_type", node, err);
 }
 
+/* Whatever else is wrong with a change is for the server to say. */
 static glv_status put_alteration(const json *change, arena *memory, json *items, glv_error *err) {
-  TRY(wire_expect(change, JS_OBJECT, "changes", err));
+  if (js_kind_of(change) != JS_OBJECT) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "one of the changes is not an object");
+  }
   CLEANUP(js_cleanup) json *alteration = js_copy(change);
   const json *name = js_member(change, "data_type");
-  if (name != NULL && js_kind_of(name) != JS_NULL) {
+  if (name != NULL && js_kind_of(name) == JS_STRING) {
     TRY(put_type(alteration, name, memory, err));
   }
   json *taken = alteration;
@@ -107,7 +109,9 @@ static glv_status read_changes(const char *text, json **ret, glv_error *err) {
   if (js_parse(str_of(text), ret, &wrong) != GLV_OK) {
     return FAIL(err, GLV_E_INVALID_INPUT, "the changes are not JSON: %s", wrong.message);
   }
-  return wire_expect(*ret, JS_ARRAY, "changes", err);
+  return js_kind_of(*ret) == JS_ARRAY
+             ? GLV_OK
+             : FAIL(err, GLV_E_INVALID_INPUT, "the changes are not an array");
 }
 
 glv_status remote_table_alter_columns(glv_table *table, const char *changes_json,

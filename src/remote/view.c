@@ -2,6 +2,7 @@
  * Views of a server. A creation is sent as SQL text; a handle keeps the definition that the server
  * told when it was opened, and the table that holds the rows.
  */
+#include "backend/outcome.h"
 #include "remote/job.h"
 #include "remote/list.h"
 #include "remote/view_private.h"
@@ -204,7 +205,7 @@ glv_status remote_view_create(glv_conn *conn, glv_id id, const glv_view_def *def
   const glv_status status =
       job != NULL ? job_await(conn_of(conn), job, options->cancel, NULL, err) : GLV_OK;
   mem_free(conn->handle.env, job);
-  TRY(status);
+  TRY(outcome_first_fill(status, id.parts[id.count - 1], err));
   return ret != NULL ? remote_view_open(conn, id, &call_options, ret, err) : GLV_OK;
 }
 

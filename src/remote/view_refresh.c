@@ -18,17 +18,12 @@ static const route verify_route = {WIRE_ROUTE_VIEW_VERIFY, ROUTE_REPEATS, GLV_E_
 
 /* ---- refresh ---- */
 
-static glv_status check_options(const glv_view *view, const glv_refresh_options *o,
-                                glv_error *err) {
-  const remote_view *v = (const remote_view *)view;
-  if ((o->flags & (GLV_REFRESH_NO_STAMP | GLV_REFRESH_UPSTREAM)) != 0) {
-    return FAIL(err, GLV_E_UNSUPPORTED,
-                "the server does not offer refreshes without a stamp, or in the modes of LanceDB");
-  }
-  return table_of(v->table)->pinned == 0
+static glv_status check_options(const glv_refresh_options *o, glv_error *err) {
+  return (o->flags & (GLV_REFRESH_NO_STAMP | GLV_REFRESH_UPSTREAM)) == 0
              ? GLV_OK
-             : FAIL(err, GLV_E_BAD_STATE, "the table of view '%s' is checked out at an old version",
-                    IDENT_TEXT(ident_id(&v->table->id)));
+             : FAIL(err, GLV_E_UNSUPPORTED,
+                    "the server does not offer refreshes without a stamp, or in the modes of "
+                    "LanceDB");
 }
 
 static glv_status begin(call *c, glv_view *view, const route *r, const glv_refresh_options *o,
@@ -40,7 +35,7 @@ static glv_status begin(call *c, glv_view *view, const route *r, const glv_refre
                              .expected_incarnation =
                                  o->incarnation != NULL ? o->incarnation : v->incarnation,
                              .require_incremental = o->require != 0};
-  TRY(check_options(view, o, err));
+  TRY(check_options(o, err));
   TRY(call_begin(c, http_of(v->table), r, target_of(ident_id(&v->table->id)), o->cancel, err));
   return wire_refresh_write(&body, &c->body, err);
 }
@@ -126,10 +121,11 @@ glv_status remote_view_refresh(glv_view *view, const glv_refresh_options *option
 
 /* ---- questions ---- */
 
-/* Send a question and hand out the object that is the answer. */
+/* Send a question and hand out the object that is the answer, as it came. */
 static glv_status ask(call *c, answer *a, buf *ret_json, glv_error *err) {
-  TRY(call_object(c, a, err));
-  return js_print(a->root, 0, 0, ret_json, err);
+  TRY(call_text(c, a, ret_json, err));
+  return a->root != NULL ? call_read(c, a, wire_expect(a->root, JS_OBJECT, "the body", err), err)
+                         : call_wrong(c, a->status, err, "no body");
 }
 
 glv_status remote_view_explain(glv_view *view, const glv_refresh_options *options, buf *ret_json,

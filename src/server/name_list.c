@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "server/server_private.h"
 #include "wire/members.h"
+#include "wire/view.h"
 
 glv_status name_list_page(const request *r, uint64_t most, glv_page_options *ret, glv_error *err) {
   const char *limit = request_param_get(r, "limit");
@@ -20,6 +21,27 @@ glv_status name_list_page(const request *r, uint64_t most, glv_page_options *ret
   return GLV_OK;
 }
 
+/* Texts beside the names, for our own client: one each, "" = none. */
+static glv_status put_beside(request *r, const glv_list *names, const char *key,
+                             const char *(*text_of)(const glv_list *list, size_t index),
+                             bool (*shows)(request *r, glv_id id), json *body, glv_error *err) {
+  CLEANUP(js_cleanup) json *texts = js_new_array();
+  bool is_told = false;
+  for (size_t i = 0; i < glv_list_count(names); i++) {
+    const char *text = text_of(names, i);
+    is_told = is_told || text != NULL;
+    if (shows(r, glv_list_id(names, i))) {
+      TRY(js_push(texts, js_new_string(str_of(text != NULL ? text : "")), err));
+    }
+  }
+  if (!is_told) {
+    return GLV_OK;
+  }
+  json *taken = texts;
+  texts = NULL;
+  return js_put(body, key, taken, err);
+}
+
 glv_status name_list_body(request *r, const glv_list *names, const char *key,
                           bool (*shows)(request *r, glv_id id), json **ret, glv_error *err) {
   CLEANUP(js_cleanup) json *body = js_new_object();
@@ -32,6 +54,8 @@ glv_status name_list_body(request *r, const glv_list *names, const char *key,
   json *taken = entries;
   entries = NULL;
   TRY(js_put(body, key, taken, err));
+  TRY(put_beside(r, names, WIRE_LIST_FORMS, glv_list_form, shows, body, err));
+  TRY(put_beside(r, names, WIRE_LIST_STATES, glv_list_state, shows, body, err));
   TRY(wire_put_text(body, WIRE_PAGE_TOKEN, glv_list_token(names), err));
   *ret = body;
   body = NULL;

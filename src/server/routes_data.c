@@ -107,8 +107,8 @@ static glv_status read_keys(request *r, glv_strs *ret, glv_error *err) {
       names[count++] = r->params[i].value;
     }
   }
-  *ret = (glv_strs){names, count};
-  return count > 0 ? GLV_OK : FAIL(err, GLV_E_INVALID_INPUT, "the parameter 'on' names no key");
+  *ret = (glv_strs){names, count}; /* none = the primary key of the schema */
+  return GLV_OK;
 }
 
 static glv_status read_merge(request *r, glv_merge_options *ret, glv_error *err) {

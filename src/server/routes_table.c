@@ -50,11 +50,61 @@ static glv_status answer_table(request *r, glv_table *table, glv_error *err) {
   return answer_json(r, 200, taken, err);
 }
 
+/* A parameter that is a JSON object as text. *ret: NULL when it is absent; the caller's. */
+static glv_status json_param(const request *r, const char *name, json **ret, glv_error *err) {
+  const char *text = request_param_get(r, name);
+  glv_error wrong;
+  if (text == NULL) {
+    return GLV_OK;
+  }
+  if (js_parse(str_of(text), ret, &wrong) != GLV_OK) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "the parameter '%s' is not JSON: %s", name,
+                wrong.message);
+  }
+  return wire_expect(*ret, JS_OBJECT, name, err);
+}
+
+static glv_status read_properties(request *r, glv_table_options *ret, glv_error *err) {
+  CLEANUP(js_cleanup) json *map = NULL;
+  TRY(json_param(r, "properties", &map, err));
+  const size_t count = map != NULL ? js_count(map) : 0;
+  glv_pair *pairs = ARENA_ARRAY(r->memory, glv_pair, count);
+  void *position = NULL;
+  bool ok = pairs != NULL;
+  for (size_t i = 0; ok && i < count; i++) {
+    str key;
+    const json *value = js_next_member(map, &position, &key);
+    TRY(wire_expect(value, JS_STRING, "properties", err));
+    pairs[i] = (glv_pair){arena_strdup(r->memory, key), arena_strdup(r->memory, js_string(value))};
+    ok = pairs[i].name != NULL && pairs[i].value != NULL;
+  }
+  ret->properties = (glv_pairs){pairs, count};
+  return ok ? GLV_OK : error_nomem(err, count * sizeof *pairs);
+}
+
+/* The options of LanceDB that say what a new table is made of; others are for its own storage. */
+static glv_status read_storage(request *r, glv_table_options *ret, glv_error *err) {
+  CLEANUP(js_cleanup) json *map = NULL;
+  const char *row_ids = "true";
+  const char *version = NULL;
+  TRY(json_param(r, "storage_options", &map, err));
+  if (map == NULL) {
+    return GLV_OK;
+  }
+  TRY(wire_text(map, "new_table_enable_stable_row_ids", &row_ids, err));
+  TRY(wire_text(map, "new_table_data_storage_version", &version, err));
+  ret->flags |= strcmp(row_ids, "false") == 0 ? GLV_TABLE_NO_STABLE_ROW_IDS : 0;
+  ret->storage_version = version != NULL ? arena_strdup(r->memory, str_of(version)) : NULL;
+  return version == NULL || ret->storage_version != NULL ? GLV_OK : error_nomem(err, 0);
+}
+
 static glv_status create(request *r, glv_error *err) {
   struct ArrowArrayStream rows;
   glv_table_options options = GLV_OPTIONS(glv_table_options);
   glv_table *table = NULL;
   TRY(read_mode(r, &options.mode, err));
+  TRY(read_properties(r, &options, err));
+  TRY(read_storage(r, &options, err));
   TRY(jobs_await_name(r, err));
   TRY(request_arrow(r, &rows, err));
   options.cancel = r->cancel;
@@ -91,7 +141,9 @@ static glv_status put_stats(json *body, const json *described, glv_error *err) {
   return js_put(body, "stats", taken, err);
 }
 
-static glv_status put_described(request *r, glv_table *table, json *body, glv_error *err) {
+/* detailed: with all that the library tells, for our own client. */
+static glv_status put_described(request *r, glv_table *table, bool detailed, json *body,
+                                glv_error *err) {
   glv_buf text = {0};
   CLEANUP(js_cleanup) json *described = NULL;
   const char *location = NULL;
@@ -108,13 +160,15 @@ static glv_status put_described(request *r, glv_table *table, json *body, glv_er
   TRY(put_schema(body, table, r->env, err));
   TRY(put_stats(body, described, err));
   TRY(js_put(body, "properties", js_new_object(), err));
+  TRY(detailed ? js_put(body, "details", js_copy(described), err) : GLV_OK);
   return wire_put_bool(body, "is_only_declared", false, err);
 }
 
-static glv_status open_described(request *r, glv_table **ret, glv_error *err) {
+static glv_status open_described(request *r, glv_table **ret, bool *ret_detailed, glv_error *err) {
   const json *body = NULL;
   glv_open_options options = GLV_OPTIONS(glv_open_options);
   TRY(table_body(r, &body, err));
+  TRY(wire_bool(body, "load_detailed_metadata", ret_detailed, err));
   TRY(wire_text(body, "tag", &options.tag, err));
   if (options.tag == NULL) {
     return table_body_open(r, body, ret, err);
@@ -129,13 +183,16 @@ static glv_status describe(request *r, glv_error *err) {
   CLEANUP(js_cleanup) json *body = js_new_object();
   CLEANUP(buf_dispose) buf text;
   buf_init(&text, r->env, SIZE_MAX / 2);
-  TRY(open_described(r, &table, err));
-  if (server_table_recall(r, table, &known)) {
+  bool detailed = false;
+  TRY(open_described(r, &table, &detailed, err));
+  if (!detailed && server_table_recall(r, table, &known)) {
     return answer_bytes(r, 200, "application/json", known, err);
   }
-  TRY(put_described(r, table, body, err));
+  TRY(put_described(r, table, detailed, body, err));
   TRY(js_print(body, 0, 0, &text, err));
-  server_table_remember(r, table, buf_str(&text));
+  if (!detailed) {
+    server_table_remember(r, table, buf_str(&text));
+  }
   return answer_bytes(r, 200, "application/json", buf_str(&text), err);
 }
 
