@@ -23,8 +23,8 @@ _glaive() {
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
   esac
   if [ -z "$group" ] && [[ $current != -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "ns table view query serve key" -- "$current")
-  elif [ -z "$command" ] && [[ $group =~ ^(ns|table|view|key)$ && $current != -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "ns table view query job serve key" -- "$current")
+  elif [ -z "$command" ] && [[ $group =~ ^(ns|table|view|job|key)$ && $current != -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(glaive --help | sed -n "s/^  glaive $group \([a-z]*\).*/\1/p")" -- "$current")
   elif [[ $current == -* ]]; then
     # shellcheck disable=SC2086

@@ -31,6 +31,7 @@ static const struct {
     {"view", "materialized views", view_commands},
     {"view", "materialized views and their sources", refresh_commands},
     {NULL, "", query_commands},
+    {"job", "jobs of a server", job_commands},
     {NULL, "", serve_commands},
     {"key", "keys of a server", key_commands},
 };

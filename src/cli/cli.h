@@ -90,6 +90,7 @@ extern const command upkeep_commands[];
 extern const command view_commands[];
 extern const command refresh_commands[];
 extern const command query_commands[];
+extern const command job_commands[];
 extern const command serve_commands[];
 extern const command key_commands[];
 
