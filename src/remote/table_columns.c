@@ -152,6 +152,9 @@ glv_status remote_table_drop_columns(glv_table *table, glv_strs columns,
 static glv_status put_items(json *object, glv_pairs pairs, bool replace, glv_error *err) {
   CLEANUP(js_cleanup) json *map = js_new_object();
   for (size_t i = 0; i < pairs.count; i++) {
+    if (js_member(map, pairs.items[i].name) != NULL) {
+      return FAIL(err, GLV_E_INVALID_INPUT, "the key '%s' is given twice", pairs.items[i].name);
+    }
     TRY(wire_put_text(map, pairs.items[i].name, pairs.items[i].value, err));
   }
   json *taken = map;

@@ -157,8 +157,13 @@ glv_status jobs_begin_drop(request *r, jobs_begun *ret, glv_error *err) {
   jobs *j = r->server->jobs;
   const char *incarnation = NULL;
   live_job *l = NULL;
+  glv_error error;
   TRY(jobs_check_name(j, r->id, err));
-  TRY(check_view(r, NULL, &incarnation, err));
+  const glv_status status = check_view(r, NULL, &incarnation, &error);
+  /* A definition that nobody can read is no reason to keep its view. */
+  if (status != GLV_OK && status != GLV_E_CORRUPT && status != GLV_E_UNSUPPORTED) {
+    return error_pass(err, &error);
+  }
   TRY(live_job_new(r, WIRE_JOB_DROP, &l, err));
   l->run = drop_view;
   server_table_forget(r, r->id);

@@ -59,6 +59,9 @@ static glv_status put_version(request *r, const batch *b, size_t i, json *into, 
                     err));
   TRY(wire_put_text(details, "total_rows", arena_printf(r->memory, "%" PRIu64, number_at(b, 2, i)),
                     err));
+  if (array_is_valid(&b->columns[3], i)) {
+    TRY(js_put(details, "operation", js_new_string(array_str(&b->columns[3], i)), err));
+  }
   json *taken = details;
   details = NULL;
   TRY(js_put(entry, "metadata", taken, err));

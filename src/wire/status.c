@@ -209,7 +209,8 @@ glv_status wire_error_read(unsigned http_status, str body, glv_status missing, g
   char line[MAX_EXCERPT];
   const str text = one_line(read.message.size > 0 ? read.message : body, line);
   char id[MAX_EXCERPT];
-  const str request = one_line(http_status >= 500 ? read.instance : (str){NULL, 0}, id);
+  const bool is_failure = http_status >= 500 && http_status != 501; /* of the server itself */
+  const str request = one_line(is_failure ? read.instance : (str){NULL, 0}, id);
   if (text.size == 0 || !str_is_utf8(text)) {
     error_set(err, status, "the server answered HTTP status %u", http_status);
   } else if (read.message.size == 0) {

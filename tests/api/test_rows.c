@@ -29,8 +29,9 @@ static void deletes(void **state) {
     check_result(&r, 2, 0, 0, 0);
     assert_int_equal(r.attempts, 0);
     glv_write_options lance = GLV_OPTIONS(glv_write_options);
-    lance.flags = GLV_SQL_LANCE; /* "x" is a text */
-    must(&s, glv_table_delete(table, "name = \"bob\"", &lance, NULL, &s.err));
+    lance.flags = suite_is_remote() ? 0 : GLV_SQL_LANCE; /* "x" is a text; servers have one way */
+    const char *bob = suite_is_remote() ? "name = 'bob'" : "name = \"bob\"";
+    must(&s, glv_table_delete(table, bob, &lance, NULL, &s.err));
     assert_table(&s, table, "1 | ada | 1.5\n4 | null | 4.0");
     must_fail(&s, GLV_E_INVALID_INPUT, "empty predicate",
               glv_table_delete(table, "", NULL, NULL, &s.err));
