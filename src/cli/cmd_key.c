@@ -22,7 +22,7 @@ static const char *text_of(const json *entry, const char *key) {
 }
 
 static int create(cli *c) {
-  const char *dir;
+  const char *dir = NULL;
   const char *scope = cli_value(c, "scope");
   const option_value *given = cli_option(c, "namespace");
   json *made = NULL;
@@ -56,7 +56,7 @@ static const char *joined(cli *c, const json *names) {
 static int list(cli *c) {
   static const char *const header[] = {"id", "scope", "namespaces", "created"};
   enum { COLUMNS = 4 };
-  const char *dir;
+  const char *dir = NULL;
   json *all = NULL;
   const int code = find_data_dir(c, &dir);
   if (code >= 0) {
@@ -85,7 +85,7 @@ static int list(cli *c) {
 }
 
 static int revoke(cli *c) {
-  const char *dir;
+  const char *dir = NULL;
   const int code = find_data_dir(c, &dir);
   if (code >= 0) {
     return code;
