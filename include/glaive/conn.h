@@ -133,8 +133,8 @@ typedef struct glv_page_options {
 typedef struct glv_connect_options {
   uint32_t struct_size;
   uint32_t flags;            /**< GLV_CONNECT_* bits */
-  const char *host_override; /**< "http(s)://host[:port][/path]" of the server of a db:// URI; NULL =
-                                the variable GLAIVE_URL */
+  const char *host_override; /**< "http(s)://host[:port][/path]" of the server of a db:// URI; NULL
+                                = the variable GLAIVE_URL */
   const char *api_key;       /**< NULL or "" = none */
   glv_pairs headers;         /**< sent with every request */
   const char *user_agent;    /**< NULL = "Glaive-Client/" and the version */
