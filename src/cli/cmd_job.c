@@ -48,10 +48,12 @@ static int print_jobs(cli *c, const glv_list *jobs, json *into) {
   return EXIT_DONE;
 }
 
-/* All pages, the newest job first. */
+enum { MAX_PAGES = 100 };
+
+/* All pages up to a hundred, the newest job first. */
 static int list_all(cli *c, json *into) {
   glv_page_options page = GLV_OPTIONS(glv_page_options);
-  for (;;) {
+  for (int pages = 0; pages < MAX_PAGES; pages++) {
     glv_list *jobs = NULL;
     if (glv_job_list(c->conn, &page, &jobs, &c->error) != GLV_OK) {
       return cli_failed(c);
@@ -68,6 +70,7 @@ static int list_all(cli *c, json *into) {
       return cli_failed(c);
     }
   }
+  return EXIT_DONE;
 }
 
 static int list(cli *c) {

@@ -68,7 +68,8 @@ void remote_conn_close(glv_conn *conn) { (void)conn; /* jobs are the server's */
 static const route list_route_of_jobs = {"/v1/jobs/list", 0, GLV_E_UNSUPPORTED, "a list of jobs"};
 static const route events_route = {"/v1/jobs/query_events", 0, GLV_E_JOB_NOT_FOUND, NULL};
 
-static glv_status add_jobs(const json *body, glv_list *into, glv_error *err) {
+/* sent: the token of this page; NULL = the first. */
+static glv_status add_jobs(const json *body, const char *sent, glv_list *into, glv_error *err) {
   const json *jobs = NULL;
   TRY(wire_array(body, "jobs", &jobs, err));
   for (size_t i = 0; jobs != NULL && i < js_count(jobs); i++) {
@@ -80,7 +81,11 @@ static glv_status add_jobs(const json *body, glv_list *into, glv_error *err) {
     TRY(list_add(into, (glv_id){NULL, 0}, str_of(job.id), job.type, job.state_word, err));
   }
   const char *token = NULL;
-  TRY(wire_text(body, "page_token", &token, err));
+  TRY(wire_text(body, WIRE_PAGE_TOKEN, &token, err));
+  if (token != NULL && sent != NULL && strcmp(token, sent) == 0) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "the page token '%.64s' comes twice: the list has no end",
+                token);
+  }
   return token != NULL && token[0] != '\0' ? list_set_token(into, str_of(token), err) : GLV_OK;
 }
 
@@ -92,13 +97,13 @@ glv_status remote_job_list(glv_conn *conn, glv_id parent, const page *p, glv_lis
   TRY(call_begin(&c, &conn_of(conn)->http, &list_route_of_jobs, (wire_target){0}, NULL, err));
   c.body = js_new_object();
   if (p->token != NULL) {
-    TRY(wire_put_text(c.body, "page_token", p->token, err));
+    TRY(wire_put_text(c.body, WIRE_PAGE_TOKEN, p->token, err));
   }
   if (p->has_limit) {
     TRY(js_put(c.body, "limit", js_new_int((int64_t)u64_min(p->limit, INT64_MAX)), err));
   }
   TRY(call_object(&c, &a, err));
-  return call_read(&c, &a, add_jobs(a.root, into, err), err);
+  return call_read(&c, &a, add_jobs(a.root, p->token, into, err), err);
 }
 
 glv_status remote_job_events(glv_job *job, batch_reader *ret, glv_error *err) {

@@ -533,6 +533,42 @@ def test_sql_of_a_view_in_parts(connect):
     assert sent.json["query"] == 'SELECT `id` AS "id", age + 1 AS "a ""b" FROM "n s"."sr""c" WHERE age > 1 LIMIT 0'
 
 
+# ---- jobs
+
+
+def job(server, *words):
+    return subprocess.run([PROGRAM, "--url", server.url, "job", *words], capture_output=True, text=True)
+
+
+def test_jobs_are_listed_page_by_page():
+    entry = lambda i: {"job_id": f"j{i}", "table": "v", "job_type": "refresh_materialized_view", "state": "DONE", "created_at_millis": i}  # noqa: E731
+    pages = [reply({"jobs": [entry(1), entry(2)], "page_token": "k"}), reply({"jobs": [entry(3)], "page_token": None})]
+    with ScriptedServer({"/jobs/list": pages}) as server:
+        assert [line.split()[0] for line in job(server, "list").stdout.splitlines()] == ["j1", "j2", "j3"]
+        assert [r.json for r in server.requests] == [{}, {"page_token": "k"}]
+    with ScriptedServer({"/jobs/list": reply({"jobs": [entry(1)], "page_token": "same"})}) as server:
+        failed = job(server, "list")
+        assert failed.returncode == 1 and "twice" in failed.stderr and len(server.requests) == 2
+    endless = [reply({"jobs": [entry(i)], "page_token": f"k{i}"}) for i in range(150)]
+    with ScriptedServer({"/jobs/list": endless}) as server:
+        assert job(server, "list").returncode == 0 and len(server.requests) == 100
+    for wrong in ({"jobs": "x"}, {"jobs": [{"state": "DONE"}]}, {"jobs": [{"job_id": 5, "state": "DONE"}]}):
+        with ScriptedServer({"/jobs/list": reply(wrong)}) as server:
+            assert job(server, "list").returncode == 1
+
+
+def test_a_job_is_shown_awaited_and_cancelled():
+    running, over = reply({"job_id": "j", "job_state": "IN_PROGRESS", "progress": {"done": 3, "total": 9}}), reply({"job_state": "DONE"})
+    with ScriptedServer({"/jobs/describe": [running, running, over], "/jobs/cancel": reply({})}) as server:
+        shown = job(server, "show", "j", "--json")
+        assert '"running"' in shown.stdout and '"done": 3' in shown.stdout
+        assert job(server, "wait", "j").returncode == 0
+        assert job(server, "cancel", "j").returncode == 0
+        assert server.sent("/jobs/cancel")[0].json == {"job_id": "j"}
+    with ScriptedServer({"/jobs/describe": error(404, 4), "/jobs/cancel": error(404, 4)}) as server:
+        assert job(server, "show", "j").returncode == 3 and job(server, "cancel", "j").returncode == 3
+
+
 # ---- the library and the program
 
 
