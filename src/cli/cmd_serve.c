@@ -202,14 +202,16 @@ static int announce(cli *c, const server *s, const char *host) {
     printf("serving %s at %s\n", c->db, url);
     return fflush(stdout) == 0 ? -1 : EXIT_FAILED;
   }
-  json *document = js_new_object();
+  CLEANUP(js_cleanup) json *document = js_new_object();
+  CLEANUP(buf_dispose) buf line;
+  buf_init(&line, c->env, SIZE_MAX / 2);
   if (document == NULL ||
-      js_put(document, "url", js_new_string(str_of(url)), &c->error) != GLV_OK) {
-    js_free(document);
+      js_put(document, "url", js_new_string(str_of(url)), &c->error) != GLV_OK ||
+      js_print(document, 0, 0, &line, &c->error) != GLV_OK) {
     return cli_failed(c);
   }
-  const int code = cli_print_json(c, document);
-  return code == EXIT_DONE && fflush(stdout) == 0 ? -1 : EXIT_FAILED;
+  printf("%.*s\n", STR_ARG(buf_str(&line)));
+  return fflush(stdout) == 0 ? -1 : EXIT_FAILED;
 }
 
 static int run(cli *c, glv_env *env, const server_options *options, const sigset_t *stop,
@@ -242,6 +244,7 @@ static int serve(cli *c) {
   sigaddset(&stop, SIGINT);
   sigaddset(&stop, SIGTERM);
   sigprocmask(SIG_BLOCK, &stop, NULL);
+  signal(SIGPIPE, SIG_IGN); /* clients leave */
   code = make_env(c, &env);
   if (code >= 0) {
     return code;

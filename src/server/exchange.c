@@ -54,6 +54,24 @@ void exchange_unref(exchange *x) {
   }
 }
 
+glv_status server_id_key(arena *memory, glv_id id, str *ret, glv_error *err) {
+  size_t size = 0;
+  for (size_t i = 0; i < id.count; i++) {
+    size += strlen(id.parts[i]) + 1;
+  }
+  char *text = arena_alloc(memory, size);
+  if (text == NULL) {
+    return error_nomem(err, size);
+  }
+  *ret = str_slice(text, size);
+  for (size_t i = 0; i < id.count; i++) {
+    const size_t part = strlen(id.parts[i]) + 1;
+    memcpy(text, id.parts[i], part);
+    text += part;
+  }
+  return GLV_OK;
+}
+
 /* A handler that was told to stop says that it was cancelled; the client is told why. */
 static void explain_cancel(const exchange *x, glv_error *error) {
   const int end = atomic_load(&x->end);
@@ -67,7 +85,12 @@ static void explain_cancel(const exchange *x, glv_error *error) {
 
 void exchange_handle(exchange *x) {
   glv_error error = {0};
-  if (x->route->handle(&x->request, &error) != GLV_OK) {
+  /* It may have waited for long before its turn came. */
+  glv_status status = atomic_load(&x->end) == END_NOT
+                          ? GLV_OK
+                          : error_set(&error, GLV_E_CANCELLED, "the request was given up");
+  status = status == GLV_OK ? x->route->handle(&x->request, &error) : status;
+  if (status != GLV_OK) {
     explain_cancel(x, &error);
     answer_error(x, wire_http_status(&error), &error);
   } else if (x->response == NULL) {

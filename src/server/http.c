@@ -26,6 +26,7 @@
 #include "base/checked.h"
 #include "base/encoding.h"
 #include "base/error.h"
+#include "server/serial.h"
 #include "wire/status.h"
 
 #define ANNOUNCED_VERSION "0.3.0"
@@ -309,8 +310,28 @@ static void handle(void *context) {
   exchange *x = context;
   server *s = x->server;
   exchange_handle(x);
+  exchange *next = x->serial_key.size != 0 ? serial_leave(s->serial, x) : NULL;
+  if (next != NULL) {
+    workers_submit(s->workers, &next->work);
+  }
   resume(x);
   server_work_done(s);
+}
+
+/* Now, or when its turn comes. @return false when the server stops, or there is no memory. */
+static bool begin_work(exchange *x) {
+  server *s = x->server;
+  if ((x->route->flags & ROUTE_SERIAL) != 0 &&
+      server_id_key(&x->memory, x->request.id, &x->serial_key, NULL) != GLV_OK) {
+    return false;
+  }
+  if (!server_work_begin(s)) {
+    return false;
+  }
+  if (x->serial_key.size == 0 || serial_enter(s->serial, x)) {
+    workers_submit(s->workers, &x->work);
+  }
+  return true;
 }
 
 static enum MHD_Result start_handler(exchange *x) {
@@ -321,7 +342,7 @@ static enum MHD_Result start_handler(exchange *x) {
   }
   x->work = (work){.run = handle, .context = x};
   suspend(x);
-  if (!server_submit(x->server, &x->work)) {
+  if (!begin_work(x)) {
     glv_error error;
     (void)error_set(&error, GLV_E_UNAVAILABLE, "the server stops");
     answer_error(x, wire_http_status(&error), &error);

@@ -21,7 +21,10 @@ enum route_flags {
   /* A list of names: keys for some namespaces get in although {id} (or the whole server, without
    * one) is not theirs; the handler leaves out what request_shows, or request_covers, denies. */
   ROUTE_LIST = 16,
-  ROUTE_INLINE = 32 /* answers from memory alone, at once: runs on the thread that parses */
+  ROUTE_INLINE = 32, /* answers from memory alone, at once: runs on the thread that parses */
+  /* Changes the table {id}: such requests for one table are handled one after the other (long Arrow
+   * bodies excepted, which write while they come and meet others at the commit only). */
+  ROUTE_SERIAL = 64
 };
 
 typedef struct route {

@@ -4,6 +4,7 @@
 
 #include "server/http.h"
 #include "server/jobs.h"
+#include "server/serial.h"
 #include "server/tables_private.h"
 
 bool server_work_begin(server *s) {
@@ -61,6 +62,7 @@ static glv_status start(server *s, glv_error *err) {
   TRY(table_cache_new(s->env, &s->tables, err));
   TRY(env_io(s->env)->make_dirs(env_io(s->env)->user, s->data_dir, err));
   TRY(jobs_open(s->env, s->conn, s->data_dir, &s->jobs, err));
+  TRY(serial_new(s->env, &s->serial, err));
   TRY(metrics_new(s->env, router_count(s->router), &s->metrics, err));
   if (!o->no_access_log) {
     TRY(access_log_new(s->env, o->access_log, &s->log, err));
@@ -140,6 +142,7 @@ void server_free(server *s) {
   keys_free(s->keys);
   jobs_free(s->jobs);
   table_cache_free(s->tables);
+  serial_free(s->serial);
   glv_conn_free(s->conn);
   mutex_dispose(&s->lock);
   condition_dispose(&s->changed);

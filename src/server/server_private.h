@@ -33,6 +33,7 @@ typedef struct header {
   struct header *next;
 } header;
 
+typedef struct serial serial;
 typedef struct table_cache table_cache;
 typedef struct kept_table kept_table;
 
@@ -87,6 +88,11 @@ typedef struct exchange {
   int64_t started_ns; /* monotonic */
   int64_t started_at; /* wall clock */
   uint64_t bytes_in;
+  /* of the queue of its table, guarded by the lock of serial.c */
+  str serial_key; /* empty = in none */
+  struct exchange *serial_next;
+  struct exchange *serial_last;   /* of the first of a queue */
+  struct exchange *serial_bucket; /* of the first of a queue: that of another one */
   /* of the watch */
   struct exchange *next;
   struct exchange *previous;
@@ -123,6 +129,7 @@ struct server {
   metrics *metrics;
   table_cache *tables;
   struct jobs *jobs;
+  serial *serial;
   access_log *log;
   struct MHD_Daemon *daemon;
   int listen_fd;
@@ -173,6 +180,9 @@ void exchange_fire(exchange *x, exchange_end why);
 
 exchange *exchange_new(server *s, const char *target, struct MHD_Connection *connection);
 void exchange_unref(exchange *x); /* NULL is fine */
+
+/** The parts of an id, each ended by a NUL: equal for equal ids only. */
+glv_status server_id_key(arena *memory, glv_id id, str *ret, glv_error *err);
 
 /** Make the answer out of an error. Never fails: without memory the answer has no body. */
 void answer_error(exchange *x, unsigned http_status, const glv_error *error);

@@ -51,24 +51,6 @@ static void kept_unref(kept_table *k) {
   }
 }
 
-static glv_status key_of(arena *memory, glv_id id, str *ret, glv_error *err) {
-  size_t size = 0;
-  for (size_t i = 0; i < id.count; i++) {
-    size += strlen(id.parts[i]) + 1;
-  }
-  char *text = arena_alloc(memory, size);
-  if (text == NULL) {
-    return error_nomem(err, size);
-  }
-  *ret = str_slice(text, size);
-  for (size_t i = 0; i < id.count; i++) {
-    const size_t part = strlen(id.parts[i]) + 1;
-    memcpy(text, id.parts[i], part);
-    text += part;
-  }
-  return GLV_OK;
-}
-
 /* Takes over the table. */
 static glv_status kept_new(glv_env *env, glv_table *table, str key, kept_table **ret,
                            glv_error *err) {
@@ -241,7 +223,7 @@ glv_status server_table_open(request *r, glv_id id, uint64_t version, glv_table 
   str key;
   int is_latest = 0;
   TRY(jobs_check_name(r->server->jobs, id, err));
-  TRY(key_of(r->memory, id, &key, err));
+  TRY(server_id_key(r->memory, id, &key, err));
   kept_table *k = find(r->server->tables, key);
   if (k != NULL && (glv_table_is_latest(k->table, &is_latest, NULL) != GLV_OK || !is_latest)) {
     kept_unref(k);
@@ -304,7 +286,7 @@ void server_table_remember(const request *r, const glv_table *table, str text) {
 void server_table_forget(request *r, glv_id id) {
   str key;
   table_cache *c = r->server->tables;
-  if (key_of(r->memory, id, &key, NULL) != GLV_OK) {
+  if (server_id_key(r->memory, id, &key, NULL) != GLV_OK) {
     return;
   }
   mutex_lock(&c->lock);
