@@ -29,7 +29,7 @@
 #include "server/serial.h"
 #include "wire/status.h"
 
-#define ANNOUNCED_VERSION "0.3.0"
+#define ANNOUNCED_VERSION "0.4.0"
 
 enum {
   READ_OVER_BYTES = 64 << 20,   /* of a refused body */

@@ -1,6 +1,7 @@
 /* Routes that change rows and columns (rest-protocol.md 7.4 to 7.8). The answer of a write needs
  * little memory and is made after the commit: that it is not there is then the only failure. */
 #include "arrow/cdata.h"
+#include "server/multipart.h"
 #include "server/routes.h"
 #include "server/server_private.h"
 #include "server/table_body.h"
@@ -9,6 +10,17 @@
 #include "wire/schema.h"
 
 /* ---- rows ---- */
+
+static glv_status insert_part(request *r, bool overwrites, glv_error *err) {
+  const char *part = request_param_get(r, "upload_part_id");
+  struct ArrowArrayStream rows;
+  if (part == NULL) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "the parameter 'upload_part_id' is missing");
+  }
+  TRY(request_arrow(r, &rows, err));
+  TRY(multipart_add(r, request_param_get(r, "upload_id"), part, overwrites, &rows, err));
+  return answer_json(r, 200, NULL, err);
+}
 
 static glv_status insert(request *r, glv_error *err) {
   const json *ignored = NULL;
@@ -22,10 +34,10 @@ static glv_status insert(request *r, glv_error *err) {
     return FAIL(err, GLV_E_INVALID_INPUT,
                 "the parameter 'mode' is 'append' or 'overwrite', not '%s'", mode);
   }
-  if (request_param_get(r, "upload_id") != NULL) {
-    return FAIL(err, GLV_E_UNSUPPORTED, "writes in several parts are not offered");
-  }
   TRY(table_body(r, &ignored, err));
+  if (request_param_get(r, "upload_id") != NULL) {
+    return insert_part(r, overwrites, err);
+  }
   TRY(table_body_open_own(r, &table, err));
   TRY(request_arrow(r, &rows, err));
   options.cancel = r->cancel;
@@ -34,6 +46,50 @@ static glv_status insert(request *r, glv_error *err) {
   const write_counts counts = {{"num_inserted_rows"}, {result.rows_inserted}};
   return table_body_wrote(r, &result, &counts, err);
 }
+
+/* ---- writes in several parts ---- */
+
+static glv_status begin_parts(request *r, glv_error *err) {
+  const json *ignored = NULL;
+  const char *id = NULL;
+  glv_table *table = NULL;
+  TRY(table_body(r, &ignored, err));
+  TRY(server_table_open(r, r->id, 0, &table, err));
+  TRY(multipart_begin(r, &id, err));
+  json *body = js_new_object();
+  const glv_status status = wire_put_text(body, "upload_id", id, err);
+  if (status != GLV_OK) {
+    js_free(body);
+    return status;
+  }
+  return answer_json(r, 200, body, err);
+}
+
+static glv_status read_upload(const request *r, const char **ret, glv_error *err) {
+  *ret = request_param_get(r, "upload_id");
+  return *ret != NULL ? GLV_OK
+                      : FAIL(err, GLV_E_INVALID_INPUT, "the parameter 'upload_id' is missing");
+}
+
+static glv_status complete_parts(request *r, glv_error *err) {
+  const json *ignored = NULL;
+  const char *id = NULL;
+  glv_write_result result = GLV_OPTIONS(glv_write_result);
+  TRY(table_body(r, &ignored, err));
+  TRY(read_upload(r, &id, err));
+  TRY(multipart_complete(r, id, &result, err));
+  const write_counts counts = {{"num_inserted_rows"}, {result.rows_inserted}};
+  return table_body_wrote(r, &result, &counts, err);
+}
+
+static glv_status abort_parts(request *r, glv_error *err) {
+  const char *id = NULL;
+  TRY(read_upload(r, &id, err));
+  TRY(multipart_abort(r, id, err));
+  return answer_json(r, 200, NULL, err);
+}
+
+/* ---- update, delete ---- */
 
 static glv_status read_updates(request *r, const json *body, glv_pairs *ret, glv_error *err) {
   const json *updates = NULL;
@@ -260,6 +316,12 @@ static glv_status drop_columns(request *r, glv_error *err) {
 
 const route data_routes[] = {
     {"/v1/table/{id}/insert", ROUTE_POST | ROUTE_ARROW, ACCESS_WRITE, insert, "Append rows."},
+    {"/v1/table/{id}/multipart_write/create", ROUTE_POST, ACCESS_WRITE, begin_parts,
+     "Begin a write in several parts."},
+    {"/v1/table/{id}/multipart_write/complete", ROUTE_POST, ACCESS_WRITE, complete_parts,
+     "Commit all parts."},
+    {"/v1/table/{id}/multipart_write/abort", ROUTE_POST, ACCESS_WRITE, abort_parts,
+     "Give up a write in several parts."},
     {"/v1/table/{id}/update", ROUTE_POST, ACCESS_WRITE, update, "Set columns of rows."},
     {"/v1/table/{id}/delete", ROUTE_POST, ACCESS_WRITE, delete_rows, "Delete rows."},
     {"/v1/table/{id}/merge_insert", ROUTE_POST | ROUTE_ARROW, ACCESS_WRITE, merge,

@@ -4,6 +4,7 @@
 
 #include "server/http.h"
 #include "server/jobs.h"
+#include "server/multipart.h"
 #include "server/serial.h"
 #include "server/tables_private.h"
 
@@ -61,6 +62,7 @@ static glv_status start(server *s, glv_error *err) {
   TRY(router_new(s->env, &s->router, err));
   TRY(table_cache_new(s->env, &s->tables, err));
   TRY(env_io(s->env)->make_dirs(env_io(s->env)->user, s->data_dir, err));
+  TRY(multipart_new(s->env, s->data_dir, &s->multipart, err));
   TRY(jobs_open(s->env, s->conn, s->data_dir, &s->jobs, err));
   TRY(serial_new(s->env, &s->serial, err));
   TRY(metrics_new(s->env, router_count(s->router), &s->metrics, err));
@@ -141,6 +143,7 @@ void server_free(server *s) {
   router_free(s->router);
   keys_free(s->keys);
   jobs_free(s->jobs);
+  multipart_free(s->multipart);
   table_cache_free(s->tables);
   serial_free(s->serial);
   glv_conn_free(s->conn);

@@ -129,6 +129,7 @@ struct server {
   metrics *metrics;
   table_cache *tables;
   struct jobs *jobs;
+  struct multipart *multipart;
   serial *serial;
   access_log *log;
   struct MHD_Daemon *daemon;
