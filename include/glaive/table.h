@@ -278,8 +278,10 @@ GLV_API GLV_CHECKED glv_status glv_table_is_latest(glv_table *table, int *ret, g
  * @param ret_json {"version", "location", "rows", "deleted_rows", "fragments", "fragment_rows":
  * {"small" (of fewer than 100,000), "min", "max", "mean", "p25", "p50", "p75", "p99"},
  * "stable_row_ids", "data_format", "size_bytes", "created_at", "columns": [{"name", "type",
- * "nullable"}], "metadata": {...}, "table_metadata": {...}, "config": {...}, "view": bool}; the
- * caller releases it with glv_buf_dispose.
+ * "nullable"}], "indexes": [{"name", "columns", "uuid", "type_url", "rows_indexed",
+ * "rows_unindexed", "segments", "version", "created_ms"}] (other engines built them), "metadata":
+ * {...}, "table_metadata": {...}, "config": {...}, "view": bool}; the caller releases it with
+ * glv_buf_dispose.
  * @param err      NULL, or filled on failure. Thread class: T.
  */
 GLV_API GLV_CHECKED glv_status glv_table_describe(glv_table *table, glv_buf *ret_json,

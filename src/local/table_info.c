@@ -5,6 +5,7 @@
 #include "base/calendar.h"
 #include "base/json.h"
 #include "local/local_private.h"
+#include "table/index_list.h"
 
 /* ---- versions ---- */
 
@@ -123,6 +124,41 @@ static glv_status put_fragment_rows(json *o, const table_snapshot *t, arena *a, 
   return js_put(o, "fragment_rows", taken, err);
 }
 
+static glv_status put_index(json *into, const table_index *x, glv_error *err) {
+  CLEANUP(js_cleanup) json *o = js_new_object();
+  CLEANUP(js_cleanup) json *columns = js_new_array();
+  TRY(js_put(o, "name", js_new_string(str_of(x->name)), err));
+  for (size_t i = 0; i < x->column_count; i++) {
+    TRY(js_push(columns, js_new_string(str_of(x->columns[i])), err));
+  }
+  json *taken = columns;
+  columns = NULL;
+  TRY(js_put(o, "columns", taken, err));
+  TRY(js_put(o, "uuid", js_new_string(str_of(x->uuid)), err));
+  TRY(js_put(o, "type_url", js_new_string(str_of(x->type_url)), err));
+  TRY(put_int(o, "rows_indexed", x->rows_indexed, err));
+  TRY(put_int(o, "rows_unindexed", x->rows_unindexed, err));
+  TRY(put_int(o, "segments", x->segments, err));
+  TRY(js_put(o, "version", js_new_int(x->version), err));
+  TRY(js_put(o, "created_ms", js_new_int(x->created_ms), err));
+  taken = o;
+  o = NULL;
+  return js_push(into, taken, err);
+}
+
+static glv_status put_indexes(json *o, const table_snapshot *t, arena *a, glv_error *err) {
+  table_index *indexes = NULL;
+  size_t count = 0;
+  CLEANUP(js_cleanup) json *list = js_new_array();
+  TRY(table_indexes(t, a, &indexes, &count, err));
+  for (size_t i = 0; i < count; i++) {
+    TRY(put_index(list, &indexes[i], err));
+  }
+  json *taken = list;
+  list = NULL;
+  return js_put(o, "indexes", taken, err);
+}
+
 static glv_status describe(const table_snapshot *t, arena *a, json *o, glv_error *err) {
   char time[CALENDAR_TEXT_SIZE + 1];
   const int64_t ns = table_timestamp_ns(t);
@@ -144,6 +180,7 @@ static glv_status describe(const table_snapshot *t, arena *a, json *o, glv_error
   TRY(js_put(o, "data_format", js_new_string(str_of(table_data_version_text(t))), err));
   TRY(js_put(o, "view", js_new_bool(local_is_view(t)), err));
   TRY(put_columns(o, a, table_lance_schema(t), err));
+  TRY(put_indexes(o, t, a, err));
   TRY(put_metadata(o, a, "metadata", table_metadata(t), err));
   TRY(put_metadata(o, a, "table_metadata", table_own_metadata(t), err));
   return put_metadata(o, a, "config", table_config(t), err);

@@ -17,6 +17,7 @@
 #include "base/thread.h"
 #include "server/jobs_private.h"
 #include "server/server_private.h"
+#include "server/table_body.h"
 #include "server/tables.h"
 
 enum { MOST_OPEN = 64, MOST_PARTS = 1024 };
@@ -401,8 +402,10 @@ static glv_status commit(request *r, session *s, glv_error *err) {
   TRY(server_table_open_own(r, r->id, NULL, &table, err));
   TRY(all_rows(r, s, &rows, err));
   options.cancel = r->cancel;
-  TRY(s->overwrites ? glv_table_overwrite(table, &rows, &options, &result, err)
-                    : glv_table_append(table, &rows, &options, &result, err));
+  const glv_status status = s->overwrites
+                                ? glv_table_overwrite(table, &rows, &options, &result, err)
+                                : glv_table_append(table, &rows, &options, &result, err);
+  TRY(table_body_refused(r, status, err));
   s->result = result;
   s->is_over = true;
   drop_parts(s);

@@ -41,8 +41,9 @@ static glv_status insert(request *r, glv_error *err) {
   TRY(table_body_open_own(r, &table, err));
   TRY(request_arrow(r, &rows, err));
   options.cancel = r->cancel;
-  TRY(overwrites ? glv_table_overwrite(table, &rows, &options, &result, err)
-                 : glv_table_append(table, &rows, &options, &result, err));
+  const glv_status status = overwrites ? glv_table_overwrite(table, &rows, &options, &result, err)
+                                       : glv_table_append(table, &rows, &options, &result, err);
+  TRY(table_body_refused(r, status, err));
   const write_counts counts = {{"num_inserted_rows"}, {result.rows_inserted}};
   return table_body_wrote(r, &result, &counts, err);
 }
@@ -129,7 +130,8 @@ static glv_status update(request *r, glv_error *err) {
   TRY(read_updates(r, body, &updates, err));
   TRY(table_body_open_own(r, &table, err));
   options.cancel = r->cancel;
-  TRY(glv_table_update(table, updates, predicate, &options, &result, err));
+  TRY(table_body_refused(r, glv_table_update(table, updates, predicate, &options, &result, err),
+                         err));
   const write_counts counts = {{"rows_updated", "updated_rows"},
                                {result.rows_updated, result.rows_updated}};
   return table_body_wrote(r, &result, &counts, err);
@@ -145,7 +147,7 @@ static glv_status delete_rows(request *r, glv_error *err) {
   TRY(wire_text_required(body, "predicate", &predicate, err));
   TRY(table_body_open_own(r, &table, err));
   options.cancel = r->cancel;
-  TRY(glv_table_delete(table, predicate, &options, &result, err));
+  TRY(table_body_refused(r, glv_table_delete(table, predicate, &options, &result, err), err));
   const write_counts counts = {{"num_deleted_rows"}, {result.rows_deleted}};
   return table_body_wrote(r, &result, &counts, err);
 }
@@ -196,7 +198,7 @@ static glv_status merge(request *r, glv_error *err) {
   TRY(read_merge(r, &options, err));
   TRY(table_body_open_own(r, &table, err));
   TRY(request_arrow(r, &rows, err));
-  TRY(glv_table_merge(table, &rows, &options, &result, err));
+  TRY(table_body_refused(r, glv_table_merge(table, &rows, &options, &result, err), err));
   const write_counts counts = {
       {"num_inserted_rows", "num_updated_rows", "num_deleted_rows", "num_rows"},
       {result.rows_inserted, result.rows_updated, result.rows_deleted,
@@ -252,10 +254,10 @@ static glv_status add_columns(request *r, glv_error *err) {
   TRY(table_body_open_own(r, &table, err));
   options.cancel = r->cancel;
   if (body == NULL) {
-    TRY(add_null_columns(r, table, &options, &result, err));
+    TRY(table_body_refused(r, add_null_columns(r, table, &options, &result, err), err));
   } else {
     TRY(read_columns(r, body, &columns, err));
-    TRY(glv_table_add_columns(table, columns, &options, &result, err));
+    TRY(table_body_refused(r, glv_table_add_columns(table, columns, &options, &result, err), err));
   }
   return table_body_wrote(r, &result, NULL, err);
 }
@@ -296,7 +298,8 @@ static glv_status alter_columns(request *r, glv_error *err) {
   TRY(js_print(changes, 0, 0, &text, err));
   TRY(table_body_open_own(r, &table, err));
   options.cancel = r->cancel;
-  TRY(glv_table_alter_columns(table, text.data, &options, &result, err));
+  TRY(table_body_refused(r, glv_table_alter_columns(table, text.data, &options, &result, err),
+                         err));
   return table_body_wrote(r, &result, NULL, err);
 }
 
@@ -310,7 +313,7 @@ static glv_status drop_columns(request *r, glv_error *err) {
   TRY(wire_texts(r->memory, body, "columns", &columns.items, &columns.count, err));
   TRY(table_body_open_own(r, &table, err));
   options.cancel = r->cancel;
-  TRY(glv_table_drop_columns(table, columns, &options, &result, err));
+  TRY(table_body_refused(r, glv_table_drop_columns(table, columns, &options, &result, err), err));
   return table_body_wrote(r, &result, NULL, err);
 }
 

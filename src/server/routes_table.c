@@ -33,14 +33,10 @@ static glv_status read_mode(const request *r, int32_t *ret, glv_error *err) {
 
 /* {"location", "version"} of a table of this request. */
 static glv_status answer_table(request *r, glv_table *table, glv_error *err) {
-  glv_buf text = {0};
   CLEANUP(js_cleanup) json *described = NULL;
   CLEANUP(js_cleanup) json *body = js_new_object();
   const char *location = NULL;
-  TRY(glv_table_describe(table, &text, err));
-  const glv_status status = js_parse(str_slice(text.data, text.size), &described, err);
-  glv_buf_dispose(&text);
-  TRY(status);
+  TRY(table_body_describe(table, &described, err));
   TRY(wire_text(described, "location", &location, err));
   TRY(wire_put_text(body, "location", location, err));
   TRY(wire_put_uint(body, "version", glv_table_version(table), err));
@@ -144,13 +140,9 @@ static glv_status put_stats(json *body, const json *described, glv_error *err) {
 /* detailed: with all that the library tells, for our own client. */
 static glv_status put_described(request *r, glv_table *table, bool detailed, json *body,
                                 glv_error *err) {
-  glv_buf text = {0};
   CLEANUP(js_cleanup) json *described = NULL;
   const char *location = NULL;
-  TRY(glv_table_describe(table, &text, err));
-  const glv_status status = js_parse(str_slice(text.data, text.size), &described, err);
-  glv_buf_dispose(&text);
-  TRY(status);
+  TRY(table_body_describe(table, &described, err));
   TRY(wire_text(described, "location", &location, err));
   TRY(wire_put_text(body, "table", r->id.parts[r->id.count - 1], err));
   TRY(wire_put_texts(body, "namespace", r->id.parts, r->id.count - 1, err));

@@ -227,26 +227,144 @@ static glv_status put_fragments(json *body, const json *described, glv_error *er
 static glv_status stats(request *r, glv_error *err) {
   const json *ignored = NULL;
   glv_table *table = NULL;
-  glv_buf text = {0};
   uint64_t bytes = 0;
   uint64_t rows = 0;
+  const json *indexes = NULL;
   CLEANUP(js_cleanup) json *described = NULL;
   CLEANUP(js_cleanup) json *body = js_new_object();
   TRY(table_body(r, &ignored, err));
   TRY(server_table_open(r, r->id, 0, &table, err));
-  TRY(glv_table_describe(table, &text, err));
-  const glv_status status = js_parse(str_slice(text.data, text.size), &described, err);
-  glv_buf_dispose(&text);
-  TRY(status);
+  TRY(table_body_describe(table, &described, err));
   TRY(wire_uint(described, "size_bytes", &bytes, err));
   TRY(wire_uint(described, "rows", &rows, err));
   TRY(wire_put_uint(body, "total_bytes", bytes, err));
   TRY(wire_put_uint(body, "num_rows", rows, err));
-  TRY(wire_put_uint(body, "num_indices", 0, err));
+  TRY(wire_array(described, "indexes", &indexes, err));
+  TRY(wire_put_uint(body, "num_indices", indexes != NULL ? js_count(indexes) : 0, err));
   TRY(put_fragments(body, described, err));
   json *taken = body;
   body = NULL;
   return answer_json(r, 200, taken, err);
+}
+
+/* ---- indexes ---- */
+
+/* The kinds that the details of an index tell; of vector indexes only their files tell which. */
+static const char *kind_of(const char *type_url) {
+  static const struct {
+    const char *details;
+    const char *word;
+  } kinds[] = {{"BTreeIndexDetails", "BTree"},
+               {"BitmapIndexDetails", "Bitmap"},
+               {"LabelListIndexDetails", "LabelList"},
+               {"InvertedIndexDetails", "FTS"},
+               {"NGramIndexDetails", "NGram"},
+               {"ZoneMapIndexDetails", "ZoneMap"},
+               {"BloomFilterIndexDetails", "BloomFilter"}};
+  const char *dot = strrchr(type_url, '.');
+  for (size_t i = 0; dot != NULL && i < sizeof kinds / sizeof kinds[0]; i++) {
+    if (strcmp(dot + 1, kinds[i].details) == 0) {
+      return kinds[i].word;
+    }
+  }
+  return "Unknown";
+}
+
+typedef struct index_told {
+  const char *name;
+  const char *uuid;
+  const char *type_url;
+  uint64_t indexed;
+  uint64_t unindexed;
+  uint64_t segments;
+  int64_t version;
+  int64_t created_ms;
+} index_told;
+
+static glv_status read_index(const json *from, index_told *ret, glv_error *err) {
+  *ret = (index_told){.type_url = ""};
+  TRY(wire_text(from, "name", &ret->name, err));
+  TRY(wire_text(from, "uuid", &ret->uuid, err));
+  TRY(wire_text(from, "type_url", &ret->type_url, err));
+  TRY(wire_uint(from, "rows_indexed", &ret->indexed, err));
+  TRY(wire_uint(from, "rows_unindexed", &ret->unindexed, err));
+  TRY(wire_uint(from, "segments", &ret->segments, err));
+  TRY(wire_int(from, "version", &ret->version, err));
+  return wire_int(from, "created_ms", &ret->created_ms, err);
+}
+
+static glv_status push_index(const json *from, json *into, glv_error *err) {
+  index_told x;
+  CLEANUP(js_cleanup) json *entry = js_new_object();
+  TRY(read_index(from, &x, err));
+  TRY(wire_put_text(entry, "index_name", x.name, err));
+  TRY(js_put(entry, "columns", js_copy(js_member(from, "columns")), err));
+  TRY(wire_put_text(entry, "index_type", kind_of(x.type_url), err));
+  TRY(wire_put_text(entry, "index_uuid", x.uuid, err));
+  TRY(wire_put_text(entry, "status", "done", err));
+  TRY(wire_put_uint(entry, "num_indexed_rows", x.indexed, err));
+  TRY(wire_put_uint(entry, "num_unindexed_rows", x.unindexed, err));
+  TRY(wire_put_uint(entry, "num_segments", x.segments, err));
+  TRY(wire_put_int(entry, "index_version", x.version, err));
+  TRY(wire_put_text(entry, "type_url", x.type_url, err));
+  if (x.created_ms != 0) {
+    TRY(wire_put_int(entry, "created_at", x.created_ms, err));
+  }
+  json *taken = entry;
+  entry = NULL;
+  return js_push(into, taken, err);
+}
+
+static glv_status open_indexes(request *r, json **ret_described, const json **ret, glv_error *err) {
+  const json *body = NULL;
+  glv_table *table = NULL;
+  TRY(table_body(r, &body, err));
+  TRY(table_body_open(r, body, &table, err));
+  TRY(table_body_describe(table, ret_described, err));
+  return wire_array(*ret_described, "indexes", ret, err);
+}
+
+static glv_status list_indexes(request *r, glv_error *err) {
+  const json *indexes = NULL;
+  CLEANUP(js_cleanup) json *described = NULL;
+  CLEANUP(js_cleanup) json *body = js_new_object();
+  CLEANUP(js_cleanup) json *list = js_new_array();
+  TRY(open_indexes(r, &described, &indexes, err));
+  for (size_t i = 0; indexes != NULL && i < js_count(indexes); i++) {
+    TRY(push_index(js_item(indexes, i), list, err));
+  }
+  json *taken = list;
+  list = NULL;
+  TRY(js_put(body, "indexes", taken, err));
+  taken = body;
+  body = NULL;
+  return answer_json(r, 200, taken, err);
+}
+
+static glv_status answer_stats(request *r, const index_told *x, glv_error *err) {
+  CLEANUP(js_cleanup) json *body = js_new_object();
+  TRY(wire_put_uint(body, "num_indexed_rows", x->indexed, err));
+  TRY(wire_put_uint(body, "num_unindexed_rows", x->unindexed, err));
+  TRY(wire_put_text(body, "index_type", kind_of(x->type_url), err));
+  TRY(wire_put_text(body, "distance_type", NULL, err));
+  TRY(wire_put_uint(body, "num_indices", x->segments, err));
+  json *taken = body;
+  body = NULL;
+  return answer_json(r, 200, taken, err);
+}
+
+static glv_status index_stats(request *r, glv_error *err) {
+  const json *indexes = NULL;
+  index_told x;
+  CLEANUP(js_cleanup) json *described = NULL;
+  TRY(open_indexes(r, &described, &indexes, err));
+  for (size_t i = 0; indexes != NULL && i < js_count(indexes); i++) {
+    TRY(read_index(js_item(indexes, i), &x, err));
+    if (x.name != NULL && strcmp(x.name, r->name) == 0) {
+      return answer_stats(r, &x, err);
+    }
+  }
+  return FAIL(err, GLV_E_INDEX_NOT_FOUND, "Index '%s' was not found", r->name);
 }
 
 /* ---- rename ---- */
@@ -344,10 +462,6 @@ static glv_status no_index_building(request *r, glv_error *err) {
   (void)r;
   return FAIL(err, GLV_E_UNSUPPORTED, "the building of indexes is not offered");
 }
-static glv_status no_indexes(request *r, glv_error *err) {
-  (void)r;
-  return FAIL(err, GLV_E_UNSUPPORTED, "a list of indexes is not offered");
-}
 static glv_status no_branches(request *r, glv_error *err) {
   (void)r;
   return FAIL(err, GLV_E_UNSUPPORTED, "branches are not offered");
@@ -374,7 +488,14 @@ const route upkeep_routes[] = {
     {"/v1/table/{id}/create_index", ROUTE_POST, ACCESS_WRITE, no_index_building, "Not offered."},
     {"/v1/table/{id}/create_scalar_index", ROUTE_POST, ACCESS_WRITE, no_index_building,
      "Not offered."},
-    {"/v1/table/{id}/index/list", ROUTE_POST, ACCESS_READ, no_indexes, "Not offered."},
+    {"/v1/table/{id}/index/list", ROUTE_POST, ACCESS_READ, list_indexes,
+     "The indexes of a table, which other engines built."},
+    {"/v1/table/{id}/index/{name}/stats", ROUTE_POST, ACCESS_READ, index_stats,
+     "How much of a table an index covers."},
+    {"/v1/table/{id}/index/{name}/drop", ROUTE_POST, ACCESS_WRITE, no_index_building,
+     "Not offered."},
+    {"/v1/table/{id}/index/{name}/prewarm", ROUTE_POST, ACCESS_READ, no_index_building,
+     "Not offered."},
     {"/v1/table/{id}/branches/{name}", ROUTE_POST, ACCESS_READ, no_branches, "Not offered."},
     {"/v1/table/{id}/explain_plan", ROUTE_POST, ACCESS_READ, no_plans, "Not offered."},
     {"/v1/table/{id}/analyze_plan", ROUTE_POST, ACCESS_READ, no_plans, "Not offered."},

@@ -42,6 +42,24 @@ glv_status table_body_open_own(request *r, glv_table **ret, glv_error *err) {
   return server_table_open_own(r, r->id, NULL, ret, err);
 }
 
+glv_status table_body_describe(glv_table *table, json **ret, glv_error *err) {
+  glv_buf text = {0};
+  TRY(glv_table_describe(table, &text, err));
+  const glv_status status = js_parse(str_slice(text.data, text.size), ret, err);
+  glv_buf_dispose(&text);
+  return status;
+}
+
+glv_status table_body_refused(request *r, glv_status status, glv_error *err) {
+  glv_view *view = NULL;
+  if (status == GLV_E_UNSUPPORTED &&
+      glv_view_open(request_conn(r), r->id, NULL, &view, NULL) == GLV_OK) {
+    glv_view_free(view);
+    err->http_status = 400;
+  }
+  return status;
+}
+
 glv_status table_body_wrote(request *r, const glv_write_result *result, const write_counts *counts,
                             glv_error *err) {
   CLEANUP(js_cleanup) json *body = js_new_object();
