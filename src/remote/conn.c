@@ -8,7 +8,7 @@ enum {
   DEFAULT_CONNECT_MS = 120000,
   DEFAULT_READ_MS = 300000,
   DEFAULT_ATTEMPTS = 3,
-  OWN_HEADERS = 3 /* database, its prefix, key */
+  OWN_HEADERS = 4 /* database, its prefix, key, time */
 };
 
 /* Views are prepared by no server: there are no handles of plans. */
@@ -185,6 +185,13 @@ static glv_status make_headers(arena *memory, const address *at, const glv_conne
   }
   if (options->api_key != NULL && options->api_key[0] != '\0') {
     headers[count++] = (http_header){"x-api-key", options->api_key};
+  }
+  if (options->timeout_ms != 0) { /* the server need not work for longer */
+    const char *time = arena_printf(memory, "%u", options->timeout_ms);
+    if (time == NULL) {
+      return error_nomem(err, 0);
+    }
+    headers[count++] = (http_header){"x-request-timeout-ms", time};
   }
   for (size_t i = 0; i < options->headers.count; i++) {
     headers[count++] =

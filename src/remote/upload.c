@@ -7,7 +7,7 @@
 #include "arrow/ipc.h"
 #include "base/checked.h"
 
-enum { MAX_KEPT_BYTES = 64 << 20 };
+enum { MAX_KEPT_BYTES = 32 << 20 };
 
 struct upload {
   glv_env *env; /* a reference */
@@ -51,8 +51,11 @@ void remote_upload_cleanup(upload **u) { remote_upload_free(*u); }
 /* Make more bytes: the start, a batch, or the end. */
 static glv_status make_bytes(upload *u, glv_error *err) {
   CLEANUP(batch_dispose) batch b = {0};
-  if (u->bytes.size > MAX_KEPT_BYTES) {
+  if (!u->dropped && u->bytes.size > MAX_KEPT_BYTES) {
     u->dropped = true;
+    buf_dispose(&u->bytes); /* gives the room back, too */
+    buf_init(&u->bytes, u->env, SIZE_MAX / 2);
+    u->position = 0;
   }
   if (u->dropped) {
     buf_clear(&u->bytes);

@@ -218,6 +218,7 @@ def test_the_time_of_a_request_ends(connect):
     with ScriptedServer({"/describe/": reply({}, wait=20)}) as server:
         failed = failure(capi.Table, connect(server, timeout_ms=300, retries=1), ["t"])
         assert failed.code == TIMEOUT and "300 ms" in str(failed)
+        assert server.requests[0].headers["x-request-timeout-ms"] == "300"
 
 
 def test_cancel_ends_a_wait(connect):

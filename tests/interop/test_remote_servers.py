@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
 
 import pyarrow as pa
 import pytest
@@ -63,6 +64,24 @@ def test_rows_go_and_come(connection, table):
     assert sorted(set(scan(connection, table.name)["id"].to_pylist())) == [0, 1, 2, 3, 4, 9]
     table.overwrite(merged)
     assert scan(connection, table.name).equals(merged)
+
+
+def test_one_handle_in_many_threads(connection, table):
+    wrong = []
+
+    def work():
+        for _ in range(20):
+            count = ctypes.c_uint64()
+            table.call("count", None, None, ctypes.byref(count))
+            if count.value != ROWS.num_rows or scan(connection, table.name).num_rows != ROWS.num_rows:
+                wrong.append(count.value)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
 
 
 def test_rows_by_number(connection, table):
