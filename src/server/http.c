@@ -321,7 +321,9 @@ static void handle(void *context) {
 /* Now, or when its turn comes. @return false when the server stops, or there is no memory. */
 static bool begin_work(exchange *x) {
   server *s = x->server;
-  if ((x->route->flags & ROUTE_SERIAL) != 0 &&
+  /* A part of a larger write is put aside and changes nothing yet. */
+  const bool is_part = request_param_get(&x->request, "upload_id") != NULL;
+  if ((x->route->flags & ROUTE_SERIAL) != 0 && !is_part &&
       server_id_key(&x->memory, x->request.id, &x->serial_key, NULL) != GLV_OK) {
     return false;
   }
@@ -535,6 +537,7 @@ static enum MHD_Result begin(exchange *x, const char *method) {
     answer_error(x, wire_http_status(&error), &error);
   }
   x->state = EXCHANGE_REFUSED;
+  watch_head(x->server, x->peer, true); /* for the rest of its body, too */
   /* A client that asks before it sends its body is told at once. */
   return request_header(&x->request, "expect") != NULL ? send_answer(x) : MHD_YES;
 }

@@ -106,18 +106,15 @@ static glv_status read_columns(request *r, const json *body, glv_pairs *ret, glv
 
 static glv_status read_scan(request *r, const json *body, glv_scan_options *ret, glv_error *err) {
   bool with_row_id = false;
-  uint64_t most = r->server->options.max_rows;
   TRY(check_offered(body, err));
   TRY(read_columns(r, body, &ret->columns, err));
   TRY(wire_text(body, "filter", &ret->filter, err));
   TRY(wire_uint(body, "offset", &ret->offset, err));
   TRY(wire_bool(body, "with_row_id", &with_row_id, err));
   ret->flags = with_row_id ? GLV_SCAN_ROW_ID : 0;
-  if (has(body, "k") || most != 0) {
+  if (has(body, "k")) {
     ret->flags |= GLV_SCAN_LIMIT;
-    ret->limit = INT64_MAX;
     TRY(wire_uint(body, "k", &ret->limit, err));
-    ret->limit = most != 0 && ret->limit > most ? most : ret->limit;
   }
   ret->cancel = r->cancel;
   return GLV_OK;

@@ -1,4 +1,5 @@
 /* Routes of the server itself: whether it lives, whether it can serve, and what it did. */
+#include "server/jobs.h"
 #include "server/server_private.h"
 
 static glv_status health(request *r, glv_error *err) {
@@ -28,6 +29,11 @@ static glv_status print_state(server *s, buf *out, glv_error *err) {
   mutex_lock(&s->lock);
   const size_t running = s->running_count;
   mutex_unlock(&s->lock);
+  size_t jobs_queued = 0;
+  size_t jobs_running = 0;
+  jobs_counts(s->jobs, &jobs_queued, &jobs_running);
+  TRY(metrics_print_one(out, "jobs_queued", "gauge", "Jobs that wait.", jobs_queued, err));
+  TRY(metrics_print_one(out, "jobs_running", "gauge", "Jobs under way.", jobs_running, err));
   TRY(metrics_print_one(out, "requests_running", "gauge", "Requests under way.", running, err));
   TRY(metrics_print_one(out, "uploads_running", "gauge", "Long bodies being read.",
                         atomic_load(&s->uploads), err));

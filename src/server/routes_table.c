@@ -211,7 +211,7 @@ static glv_status drop(request *r, glv_error *err) {
 }
 
 const route table_routes[] = {
-    {"/v1/table/{id}/create", ROUTE_POST | ROUTE_ARROW, ACCESS_WRITE, create,
+    {"/v1/table/{id}/create", ROUTE_POST | ROUTE_ARROW | ROUTE_SERIAL, ACCESS_WRITE, create,
      "Create a table from Arrow data."},
     {"/v1/table/{id}/describe", ROUTE_POST, ACCESS_READ, describe,
      "Version, columns and place of a table."},

@@ -49,7 +49,8 @@ typedef struct peer {
   struct peer *next;
   struct peer *previous;
   int fd;
-  bool is_local;                   /* the client is on this machine */
+  bool is_local; /* the client is on this machine */
+  int unread;    /* bytes when the watch last looked at a client that had closed; -1 = had not */
   atomic_int_fast64_t deadline_ns; /* for the head of a request; 0 = one is being handled */
 } peer;
 

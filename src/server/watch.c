@@ -52,6 +52,7 @@ peer *watch_peer(server *s, int fd, bool is_local) {
   }
   p->fd = fd;
   p->is_local = is_local;
+  p->unread = -1;
   atomic_init(&p->deadline_ns, head_deadline_ns(s));
   CLEANUP(mutex_cleanup) mutex *held = &s->lock;
   mutex_lock(held);
@@ -122,16 +123,28 @@ void watch_remove(exchange *x) {
   }
 }
 
-static bool has_left(const exchange *x) {
-  struct pollfd p = {.fd = x->fd, .events = POLL_PEER_CLOSED};
+static bool has_left(int fd) {
+  struct pollfd p = {.fd = fd, .events = POLL_PEER_CLOSED};
   return poll(&p, 1, 0) > 0 && (p.revents & (POLL_PEER_CLOSED | POLLHUP | POLLERR)) != 0;
 }
 
-/* Whether a client has closed its side before the end of its body, and nothing of it is unread. The
- * HTTP library overlooks the end when it comes together with the last bytes. */
-static bool has_ended_early(const exchange *x) {
+/* Whether a client that is still to say something has closed its side, and nothing was read since
+ * the last look. The HTTP library overlooks the end when it comes together with the last bytes. */
+static bool is_stuck(peer *p) {
   int unread = 0;
-  return has_left(x) && ioctl(x->fd, FIONREAD, &unread) == 0 && unread == 0;
+  if (!has_left(p->fd) || ioctl(p->fd, FIONREAD, &unread) != 0) {
+    p->unread = -1;
+    return false;
+  }
+  const bool is_same = p->unread == unread;
+  p->unread = unread;
+  return is_same;
+}
+
+static bool waits_for_room(exchange *x) {
+  CLEANUP(mutex_cleanup) mutex *held = &x->lock;
+  mutex_lock(held);
+  return x->waits_for_room;
 }
 
 /* With the lock held, so that no exchange ends (and no socket is closed) meanwhile. */
@@ -139,9 +152,10 @@ static void look_at(exchange *x, int64_t now_ns, bool polls) {
   const int64_t deadline_ns = atomic_load(&x->deadline_ns);
   if (deadline_ns != 0 && now_ns > deadline_ns) {
     exchange_fire(x, END_TIME);
-  } else if (polls && atomic_load(&x->is_suspended) && has_left(x)) {
+  } else if (polls && atomic_load(&x->is_suspended) && has_left(x->fd)) {
     exchange_fire(x, END_GONE);
-  } else if (polls && atomic_load(&x->awaits_body) && has_ended_early(x)) {
+  } else if (polls && atomic_load(&x->awaits_body) && x->peer != NULL && !waits_for_room(x) &&
+             is_stuck(x->peer)) {
     (void)shutdown(x->fd, SHUT_RDWR);
   }
 }
@@ -149,12 +163,13 @@ static void look_at(exchange *x, int64_t now_ns, bool polls) {
 /* With the lock held. */
 static void look_at_all(server *s, unsigned tick) {
   const int64_t now_ns = server_clock_ns();
+  const bool polls = tick % TICKS_PER_POLL == 0;
   for (exchange *x = s->running; x != NULL; x = x->next) {
-    look_at(x, now_ns, tick % TICKS_PER_POLL == 0);
+    look_at(x, now_ns, polls);
   }
-  for (peer *p = tick % TICKS_PER_TRIM == 0 ? s->peers : NULL; p != NULL; p = p->next) {
+  for (peer *p = polls ? s->peers : NULL; p != NULL; p = p->next) {
     const int64_t deadline_ns = atomic_load(&p->deadline_ns);
-    if (deadline_ns != 0 && now_ns > deadline_ns) {
+    if (deadline_ns != 0 && (now_ns > deadline_ns || is_stuck(p))) {
       (void)shutdown(p->fd, SHUT_RDWR); /* the thread that it belongs to notices */
     }
   }
