@@ -150,12 +150,17 @@ static bool waits_for_room(exchange *x) {
 /* With the lock held, so that no exchange ends (and no socket is closed) meanwhile. */
 static void look_at(exchange *x, int64_t now_ns, bool polls) {
   const int64_t deadline_ns = atomic_load(&x->deadline_ns);
-  if (deadline_ns != 0 && now_ns > deadline_ns) {
+  const bool awaits_body = atomic_load(&x->awaits_body);
+  if (deadline_ns != 0 && now_ns > deadline_ns && atomic_load(&x->end) == END_NOT) {
     exchange_fire(x, END_TIME);
-  } else if (polls && atomic_load(&x->is_suspended) && has_left(x->fd)) {
-    exchange_fire(x, END_GONE);
-  } else if (polls && atomic_load(&x->awaits_body) && x->peer != NULL && !waits_for_room(x) &&
-             is_stuck(x->peer)) {
+    if (awaits_body && x->upload == NULL) {
+      (void)shutdown(x->fd, SHUT_RDWR); /* there is no handler that could answer */
+    }
+  } else if (polls && atomic_load(&x->is_suspended)) {
+    if (has_left(x->fd)) {
+      exchange_fire(x, END_GONE);
+    }
+  } else if (polls && awaits_body && x->peer != NULL && !waits_for_room(x) && is_stuck(x->peer)) {
     (void)shutdown(x->fd, SHUT_RDWR);
   }
 }
