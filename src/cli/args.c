@@ -317,6 +317,7 @@ static int choose_database(cli *c) {
   if (c->api_key == NULL) {
     c->api_key = variable("GLAIVE_API_KEY");
   }
+  c->ca_file = variable("GLAIVE_CA_FILE");
   if (c->db == NULL && c->url == NULL) {
     return cli_usage(c, "no database; give --db DIR or --url URL (or set GLAIVE_DB or GLAIVE_URL)");
   }

@@ -75,6 +75,7 @@ typedef struct cli {
   const char *db;
   const char *url;
   const char *api_key;
+  const char *ca_file; /* GLAIVE_CA_FILE */
   glv_env *env;
   glv_conn *conn;
   arena memory;

@@ -45,6 +45,7 @@ bool cli_connect(cli *c) {
   }
   glv_connect_options options = GLV_OPTIONS(glv_connect_options);
   options.api_key = c->api_key;
+  options.ca_file = c->ca_file;
   return glv_connect(c->env, c->db != NULL ? c->db : c->url, &options, &c->conn, &c->error) ==
          GLV_OK;
 }

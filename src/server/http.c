@@ -531,6 +531,9 @@ static enum MHD_Result begin(exchange *x, const char *method) {
   x->state = EXCHANGE_BODY;
   watch_head(x->server, x->peer, false);
   if (check_request(x, method, &error) == GLV_OK) {
+    if (!x->is_watched) {
+      watch_head(x->server, x->peer, true); /* for the rest of its body, which is read over */
+    }
     return MHD_YES;
   }
   if (x->response == NULL) {
@@ -624,7 +627,8 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
   return strlen(text);
 }
 
-static void log_trouble(void *context, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void log_trouble(void *context, const char *format,
+                                                              va_list arguments) {
   const server *s = context;
   char line[512];
   vsnprintf(line, sizeof line, format, arguments);

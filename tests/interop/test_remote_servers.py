@@ -1,5 +1,5 @@
 """The client against `glaive serve`, and against a server of another kind: the recording server over LanceDB, in the
-directory that GLAIVE_REST_TOOLS names."""
+tools beside the recorded cases."""
 import ctypes
 import os
 import pathlib
@@ -15,8 +15,8 @@ import capi
 import every_type
 from conftest import PROGRAM
 
-TOOLS = os.environ.get("GLAIVE_REST_TOOLS")
-NO_TOOLS = pytest.mark.skipif(TOOLS is None, reason="GLAIVE_REST_TOOLS names no directory with recording_server.py")
+TOOLS = pathlib.Path(os.environ.get("GLAIVE_CASES", pathlib.Path(__file__).resolve().parents[3] / "shared/cases")).parent / "tools/rest"
+NO_TOOLS = pytest.mark.skipif(not TOOLS.exists(), reason="no recording_server.py beside the recorded cases")
 ROWS = pa.table({"id": pa.array(range(6), pa.int64()), "name": [f"n{i}" for i in range(6)]})
 
 
@@ -24,7 +24,7 @@ ROWS = pa.table({"id": pa.array(range(6), pa.int64()), "name": [f"n{i}" for i in
 def server(request, tmp_path_factory):
     root = str(tmp_path_factory.mktemp("served"))
     ours = [PROGRAM, "--db", root, "serve", "--no-access-log"]
-    foreign = [sys.executable, "-u", str(pathlib.Path(TOOLS or ".") / "recording_server.py"), "--port", "0", "--root", root, "--log",
+    foreign = [sys.executable, "-u", str(TOOLS / "recording_server.py"), "--port", "0", "--root", root, "--log",
                os.devnull]
     process = subprocess.Popen(ours if request.param == "glaive" else foreign, stdout=subprocess.PIPE, text=True)
     yield re.search(r"http://\S+", process.stdout.readline())[0]
@@ -134,3 +134,54 @@ def test_views(server, connection, table):
             assert failed.code == 100 and "does not offer" in str(failed)
     assert sorted(scan(connection, "v")["n"].to_pylist()) == ["N3", "N3", "N4", "N4", "N5", "N5"]
     assert run("view", "drop", "v").returncode == 0 and run("view", "drop", "v").returncode == 3
+
+
+# ---- keys and certificates
+
+
+def serve(db, *words):
+    process = subprocess.Popen([PROGRAM, "--db", db, "serve", "--no-access-log", *words], stdout=subprocess.PIPE, text=True)
+    return process, re.search(r"https?://\S+", process.stdout.readline())[0]
+
+
+def test_keys(tmp_path):
+    def run(*words, key=None):
+        return subprocess.run([PROGRAM, *words, *(["--api-key", key] if key else [])], capture_output=True, text=True)
+
+    db = str(tmp_path / "db")
+    assert run("--db", db, "ns", "create", "ns").returncode == 0
+    key = run("--db", db, "key", "create", "--scope", "read").stdout.split()[-1]
+    process, url = serve(db)
+    try:
+        assert run("--url", url, "ns", "list", key=key).stdout == "ns\n"
+        for wrong in (None, "x" * len(key)):
+            refused = run("--url", url, "ns", "list", key=wrong)
+            assert refused.returncode == 1 and "key" in refused.stderr and (wrong or "none") not in refused.stderr
+        assert run("--url", url, "ns", "create", "more", key=key).returncode == 1
+        connection = capi.Connection(url, api_key=key.encode())
+        with pytest.raises(capi.Failed) as caught:
+            connection.call("glv_namespace_create", connection.conn, capi.id_of(["more"]), capi.pairs_of({}), None)
+        assert (caught.value.code, caught.value.http_status) == (115, 403)
+        connection.close()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def test_certificates(tmp_path):
+    key, certificate, db = tmp_path / "key.pem", tmp_path / "cert.pem", str(tmp_path / "db")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    process, url = serve(db, "--tls-cert", str(certificate), "--tls-key", str(key))
+
+    def run(**environment):
+        return subprocess.run([PROGRAM, "--url", url, "ns", "create", "a"], env={**os.environ, **environment}, capture_output=True, text=True)
+
+    try:
+        assert url.startswith("https://")
+        refused = run()
+        assert refused.returncode == 1 and "certificate" in refused.stderr
+        assert run(GLAIVE_CA_FILE=str(certificate)).returncode == 0
+    finally:
+        process.terminate()
+        process.wait()
