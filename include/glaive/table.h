@@ -65,6 +65,15 @@ typedef struct glv_write_result {
   uint64_t rows_deleted;
 } glv_write_result;
 
+/** A column to sort by. */
+typedef struct glv_order {
+  const char *column;
+  uint32_t flags; /**< GLV_ORDER_* */
+} glv_order;
+
+#define GLV_ORDER_DESCENDING 1u  /**< the greatest first */
+#define GLV_ORDER_NULLS_FIRST 2u /**< nulls before all values, else after them */
+
 /** Options of glv_table_scan. */
 typedef struct glv_scan_options {
   uint32_t struct_size;
@@ -76,6 +85,9 @@ typedef struct glv_scan_options {
   uint64_t offset;     /**< rows to skip first */
   uint32_t batch_rows; /**< most rows of one batch; 0 = 8,192 or more as the library sees fit */
   glv_cancel *cancel;  /**< NULL, or what can stop the scan */
+  const glv_order *order; /**< columns of the result, of the table, or system columns; the result is
+                             then held in memory */
+  size_t order_count;     /**< 0 = in the order of the table */
 } glv_scan_options;
 
 #define GLV_SCAN_LIMIT 1u  /**< `limit` is set (it may be 0) */

@@ -162,46 +162,6 @@ glv_status glv_table_is_latest(glv_table *table, int *ret, glv_error *err) {
   return GLV_OK;
 }
 
-glv_status glv_table_count(glv_table *table, const char *filter, const glv_call_options *options,
-                           uint64_t *ret, glv_error *err) {
-  TRY(check_table(table, err));
-  TRY(require_pointer(ret, "ret", err));
-  glv_call_options known;
-  TRY(OPTIONS_READ(options, &known, err));
-  TRY(require_flags(known.flags, SQL_FLAGS, err));
-  return table->ops->table_count(table, filter, &known, ret, err);
-}
-
-glv_status glv_table_scan(glv_table *table, const glv_scan_options *options,
-                          struct ArrowArrayStream *ret, glv_error *err) {
-  TRY(check_table(table, err));
-  TRY(require_pointer(ret, "ret", err));
-  glv_scan_options known;
-  TRY(OPTIONS_READ(options, &known, err));
-  TRY(require_flags(known.flags, SQL_FLAGS | GLV_SCAN_LIMIT | GLV_SCAN_ROW_ID | GLV_SCAN_BLOBS,
-                    err));
-  TRY(require_pairs(known.columns, "columns", true, err));
-  batch_reader reader;
-  TRY(table->ops->table_scan(table, &known, &reader, err));
-  return cdata_export_stream(table->handle.env, &reader, ret, err);
-}
-
-glv_status glv_table_take(glv_table *table, const uint64_t *rows, size_t count,
-                          const glv_take_options *options, struct ArrowArrayStream *ret,
-                          glv_error *err) {
-  TRY(check_table(table, err));
-  TRY(count > 0 ? require_pointer(rows, "rows", err) : GLV_OK);
-  TRY(require_pointer(ret, "ret", err));
-  glv_take_options known;
-  TRY(OPTIONS_READ(options, &known, err));
-  TRY(require_flags(known.flags, SQL_FLAGS | GLV_TAKE_ROW_IDS | GLV_SCAN_ROW_ID | GLV_SCAN_BLOBS,
-                    err));
-  TRY(require_pairs(known.columns, "columns", true, err));
-  batch_reader reader;
-  TRY(table->ops->table_take(table, rows, count, &known, &reader, err));
-  return cdata_export_stream(table->handle.env, &reader, ret, err);
-}
-
 static glv_status write_rows(glv_table *table, struct ArrowArrayStream *data, bool overwrite,
                              const glv_write_options *options, glv_write_result *ret,
                              glv_error *err) {

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include <glaive/job.h>
+#include <glaive/search.h>
 
 #include "arrow/array.h"
 #include "base/arena.h"
@@ -150,6 +151,8 @@ struct backend_ops {
                             uint64_t *ret, glv_error *err);
   glv_status (*table_scan)(glv_table *table, const glv_scan_options *options, batch_reader *ret,
                            glv_error *err);
+  glv_status (*table_search)(glv_table *table, const glv_search_options *options, batch_reader *ret,
+                             glv_error *err);
   glv_status (*table_take)(glv_table *table, const uint64_t *rows, size_t count,
                            const glv_take_options *options, batch_reader *ret, glv_error *err);
   /* overwrite: replace rows and schema, else append. */

@@ -145,18 +145,21 @@ struct sink {
   glv_status status;
 };
 
+/* The library overlooks that a piece of a text could not be written, and goes on: the failure
+ * stays. */
 static int append(const char *data, size_t size, void *context) {
   struct sink *sink = context;
-  sink->status = buf_append(sink->out, data, size, sink->err);
+  if (sink->status == GLV_OK) {
+    sink->status = buf_append(sink->out, data, size, sink->err);
+  }
   return sink->status == GLV_OK ? 0 : -1;
 }
 
 static glv_status dump(const json *node, size_t flags, buf *out_buf, glv_error *err) {
   struct sink sink = {out_buf, err, GLV_OK};
-  if (json_dump_callback(in(node), append, &sink, flags) != 0 && sink.status == GLV_OK) {
-    return FAIL(err, GLV_E_NOMEM, "no memory for a JSON text");
-  }
-  return sink.status;
+  const bool is_done = json_dump_callback(in(node), append, &sink, flags) == 0;
+  TRY(sink.status);
+  return is_done ? GLV_OK : FAIL(err, GLV_E_NOMEM, "no memory for a JSON text");
 }
 
 glv_status js_print(const json *node, unsigned indent, unsigned digits, buf *out_buf,

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "expr/sort.h"
 
 typedef struct select_item {
   str output;         /* name of the column */
@@ -15,12 +16,6 @@ typedef struct select_item {
   bool is_identifier; /* expression is one lone identifier; then `name` holds it decoded */
   str name;
 } select_item;
-
-typedef struct select_order {
-  str name; /* column, decoded */
-  bool descending;
-  bool nulls_first;
-} select_order;
 
 /** A parsed statement; everything lives in the arena it was parsed into. */
 typedef struct select_statement {
@@ -35,7 +30,7 @@ typedef struct select_statement {
   uint64_t limit;
   bool has_offset; /* queries only */
   uint64_t offset;
-  const select_order *order; /* queries only */
+  const sort_by *order; /* queries only */
   size_t order_count;
   bool has_unnest; /* FROM t, UNNEST(col) AS alias */
   str unnest_column;

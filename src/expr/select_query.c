@@ -16,7 +16,7 @@ struct query {
   parser p;
   select_statement *s;
   select_item *items;
-  select_order *order;
+  sort_by *order;
 };
 
 /* count(*) */
@@ -108,7 +108,7 @@ static glv_status order_key(struct query *q, glv_error *err) {
     TRY(nulls_first ? GLV_OK : parser_expect(p, KW_LAST, "FIRST or LAST after NULLS", err));
   }
   TRY(parser_grow(p, &q->order, q->s->order_count, sizeof *q->order, err));
-  q->order[q->s->order_count++] = (select_order){name.text, descending, nulls_first};
+  q->order[q->s->order_count++] = (sort_by){name.text, descending, nulls_first};
   return GLV_OK;
 }
 

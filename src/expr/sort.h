@@ -7,6 +7,13 @@
 
 #include "arrow/array.h"
 
+/** A column to sort by. */
+typedef struct sort_by {
+  str name;
+  bool descending;
+  bool nulls_first;
+} sort_by;
+
 typedef struct sort_key {
   const array *values;
   bool descending;

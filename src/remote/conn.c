@@ -31,6 +31,7 @@ const backend_ops remote_ops = {
     .table_describe = remote_table_describe,
     .table_count = remote_table_count,
     .table_scan = remote_table_scan,
+    .table_search = remote_table_search,
     .table_take = remote_table_take,
     .table_write = remote_table_write,
     .table_delete = remote_table_delete,

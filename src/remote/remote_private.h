@@ -115,6 +115,8 @@ glv_status remote_table_count(glv_table *table, const char *filter, const glv_ca
                               uint64_t *ret, glv_error *err);
 glv_status remote_table_scan(glv_table *table, const glv_scan_options *options, batch_reader *ret,
                              glv_error *err);
+glv_status remote_table_search(glv_table *table, const glv_search_options *options,
+                               batch_reader *ret, glv_error *err);
 glv_status remote_table_take(glv_table *table, const uint64_t *rows, size_t count,
                              const glv_take_options *options, batch_reader *ret, glv_error *err);
 glv_status remote_table_write(glv_table *table, batch_reader *data, bool overwrite,

@@ -78,6 +78,10 @@ typedef struct scan_options {
 glv_status table_scan_schema(const table_snapshot *t, const scan_unnest *u, schema **ret,
                              size_t *ret_column, glv_error *err);
 
+/** Names of the system columns, which expressions see after those of the table; all are uint64.
+ * @return NULL past the last one. */
+const char *scan_system_column(size_t i);
+
 /**
  * Start a scan.
  *

@@ -12,6 +12,8 @@
 static const char *const system_names[SYSTEM_COUNT] = {
     "_rowid", "_rowaddr", "_rowoffset", "_row_created_at_version", "_row_last_updated_at_version"};
 
+const char *scan_system_column(size_t i) { return i < SYSTEM_COUNT ? system_names[i] : NULL; }
+
 bool scan_is_system_name(str name) {
   for (size_t i = 0; i < SYSTEM_COUNT; i++) {
     if (str_is(name, system_names[i])) {

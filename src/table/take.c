@@ -165,6 +165,37 @@ static glv_status find_ids(taking *t, glv_error *err) {
   return GLV_OK;
 }
 
+/* Numbers from k on that are addresses in one fragment. @return the first one that is not. */
+static size_t find_in_place(taking *t, size_t k, const fragment *f, const bitmap *deleted) {
+  const uint64_t id = t->numbers[k] >> 32;
+  for (; k < t->count && t->numbers[k] >> 32 == id; k++) {
+    const uint32_t row = (uint32_t)t->numbers[k];
+    if (f != NULL && row < f->physical_rows &&
+        (deleted == NULL || !bitmap_contains(deleted, row))) {
+      t->addresses[k] = (uint64_t)(f - t->table->fragments) << 32 | row;
+    }
+  }
+  return k;
+}
+
+static glv_status find_addresses(taking *t, glv_error *err) {
+  for (size_t k = 0; k < t->count;) {
+    const fragment *f = table_fragment(t->table, t->numbers[k] >> 32);
+    CLEANUP(bitmap_cleanup) bitmap *deleted = NULL;
+    if (f != NULL && f->has_deletions) {
+      TRY(deletion_load(t->table, f, &deleted, err));
+    }
+    k = find_in_place(t, k, f, deleted);
+  }
+  return GLV_OK;
+}
+
+static glv_status find(taking *t, enum take_by by, glv_error *err) {
+  return by == TAKE_BY_PLACE    ? find_places(t, err)
+         : by == TAKE_BY_ROW_ID ? find_ids(t, err)
+                                : find_addresses(t, err);
+}
+
 /* ---- rows ---- */
 
 static bitmap *add_fragment(taking *t, size_t place) {
@@ -293,7 +324,7 @@ glv_status table_take(const table_snapshot *t, const uint64_t *numbers, size_t c
   CLEANUP(taking_dispose) taking take = {.table = t};
   arena_init(&take.memory, table_env(t));
   TRY(sort_numbers(&take, numbers, count, err));
-  TRY(o->by_row_id ? find_ids(&take, err) : find_places(&take, err));
+  TRY(find(&take, o->by, err));
   TRY(choose_rows(&take, err));
   CLEANUP(batch_dispose) batch all = {0};
   TRY(read_rows(&take, o, &all, err));

@@ -40,7 +40,8 @@ def test_reading_an_older_version(grown):
     assert grown("table", "count", "ops.people", "--version", "1").out == "3\n"
     assert "eve" not in grown("table", "head", "ops.people", "--version", "1").out
     assert "eve" not in grown("table", "export", "ops.people", "-", "--format", "csv", "--version", "1").out
-    assert grown("table", "describe", "ops.people", "--version", "1").out.splitlines()[2].split() == ["version", "1"]
+    lines = grown("table", "describe", "ops.people", "--version", "1").out.splitlines()
+    assert ["version", "1"] in [line.split() for line in lines]
     assert grown("table", "count", "ops.people", "--version", "9").code == 3
     assert grown("table", "count", "ops.people", "--version", "x").code == 2
     assert grown("table", "count", "ops.people", "--branch", "b").code == 3

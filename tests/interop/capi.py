@@ -66,6 +66,17 @@ class ScanOptions(c.Structure):
                 ("limit", c.c_uint64), ("offset", c.c_uint64), ("batch_rows", c.c_uint32), ("cancel", c.c_void_p)]
 
 
+class Order(c.Structure):
+    _fields_ = [("column", c.c_char_p), ("flags", c.c_uint32)]
+
+
+class SearchOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("vectors", c.POINTER(c.c_float)), ("vector_count", c.c_size_t),
+                ("dimension", c.c_size_t), ("column", c.c_char_p), ("metric", c.c_int32), ("lower", c.c_float), ("upper", c.c_float),
+                ("reserved", c.c_uint32), ("columns", Pairs), ("filter", c.c_char_p), ("limit", c.c_uint64), ("offset", c.c_uint64),
+                ("order", c.POINTER(Order)), ("order_count", c.c_size_t), ("cancel", c.c_void_p)]
+
+
 class TakeOptions(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("flags", c.c_uint32), ("columns", Pairs), ("cancel", c.c_void_p)]
 
@@ -101,6 +112,7 @@ class RefreshResult(c.Structure):
                 ("source_rows_scanned", c.c_int64), ("reason", c.c_char * 32)]
 
 
+METRICS = (None, "l2", "cosine", "dot", "hamming")
 TARGETS = {"schema": 0, "table": 1, "config": 2, "field": 3}
 REFRESH_SOURCE_VERSION, REFRESH_UPSTREAM = 1, 4
 MERGE_UPDATE, MERGE_INSERT, MERGE_DELETE = 2, 4, 8
@@ -217,6 +229,26 @@ class Connection:
         self.call("glv_table_open", self.conn, id_of(parts), None, c.byref(table))
         try:
             self.call("glv_table_take", table, (c.c_uint64 * len(rows))(*rows), c.c_size_t(len(rows)), c.byref(options), stream)
+        finally:
+            self.lib.glv_table_free(table)
+        return pa.RecordBatchReader._import_from_c(c.addressof(stream)).read_all()
+
+    def search(self, parts, vectors, column=None, metric=None, columns=None, where=None, prefilter=True, limit=None, offset=0,
+               lower=None, upper=None, row_id=False, order=()):
+        """A pyarrow table of the nearest rows. vectors: a list of lists; columns: expressions by name; order: (column, flags)."""
+        import pyarrow as pa
+
+        table, stream = c.c_void_p(), (c.c_uint64 * 5)()
+        flat = [x for v in vectors for x in v]
+        flags = (limit is not None) | 2 * row_id | 16 * (lower is not None) | 32 * (upper is not None) | 64 * (not prefilter)
+        options = SearchOptions(
+            struct_size=c.sizeof(SearchOptions), flags=flags, vectors=(c.c_float * len(flat))(*flat), vector_count=len(vectors),
+            dimension=len(vectors[0]), column=column.encode() if column else None, metric=METRICS.index(metric), lower=lower or 0,
+            upper=upper or 0, columns=pairs_of(columns or {}), filter=where.encode() if where else None, limit=limit or 0,
+            offset=offset, order=(Order * len(order))(*[Order(k.encode(), f) for k, f in order]), order_count=len(order))
+        self.call("glv_table_open", self.conn, id_of(parts), None, c.byref(table))
+        try:
+            self.call("glv_table_search", table, c.byref(options), stream)
         finally:
             self.lib.glv_table_free(table)
         return pa.RecordBatchReader._import_from_c(c.addressof(stream)).read_all()

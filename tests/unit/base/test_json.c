@@ -1,4 +1,6 @@
 /* JSON both ways, and the canonical strings of stored definitions. */
+#include <stdio.h>
+
 #include "base/json.h"
 #include "base/json_canonical.h"
 #include "support/cmocka.h"
@@ -140,6 +142,30 @@ static void canonical(void **state) {
   buf_dispose(&out);
 }
 
+/* A text is whole or not there, whichever piece of it found no room. */
+static void printing_without_memory(void **state) {
+  (void)state;
+  json *node = js_new_object();
+  glv_error err;
+  for (int i = 0; i < 40; i++) {
+    char key[16];
+    snprintf(key, sizeof key, "k%d", i);
+    assert_int_equal(js_put(node, key, js_new_real(i + 0.5), &err), GLV_OK);
+  }
+  glv_status status = GLV_E_NOMEM;
+  for (uint64_t n = 1; status != GLV_OK; n++) {
+    buf out;
+    buf_init(&out, t.env, 1 << 20);
+    alloc_fault_arm(&t.alloc, n, false);
+    status = js_print(node, 0, 0, &out, &err);
+    alloc_fault_arm(&t.alloc, 0, false);
+    assert_true(status == GLV_E_NOMEM || out.data[out.size - 1] == '}');
+    assert_true(n > 1 || status == GLV_E_NOMEM);
+    buf_dispose(&out);
+  }
+  js_free(node);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(integers_are_exact),
@@ -149,6 +175,7 @@ int main(void) {
       cmocka_unit_test(depth),
       cmocka_unit_test(building),
       cmocka_unit_test(canonical),
+      cmocka_unit_test(printing_without_memory),
   };
   return cmocka_run_group_tests(tests, open_env, close_env);
 }

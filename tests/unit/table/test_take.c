@@ -74,11 +74,11 @@ static void test_row_ids(void **state) {
     test_env t;
     table_snapshot *s = open_rows(&t, stable);
     /* 12 and 13 are deleted, others never were. */
-    expect_taken(s, TAKE(.by_row_id = true),
+    expect_taken(s, TAKE(.by = TAKE_BY_ROW_ID),
                  NUMBERS(in_third + 4, in_second + 2, 3, 3, 999, in_second + 3, in_second + 4,
                          UINT64_MAX, 0),
                  IDS(24, 3, 3, 14, 0));
-    assert_int_equal(take_ids(s, TAKE(.by_row_id = true), NUMBERS(in_second + 2), NULL, 0), 0);
+    assert_int_equal(take_ids(s, TAKE(.by = TAKE_BY_ROW_ID), NUMBERS(in_second + 2), NULL, 0), 0);
     close_rows(&t, s);
   }
 }
@@ -131,7 +131,7 @@ static void test_many(void **state) {
       numbers[k] = rng_below(&r, 2 * (uint64_t)ROWS);
     }
     for (int by_id = 0; by_id < 2; by_id++) {
-      const take_options *o = TAKE(.by_row_id = by_id);
+      const take_options *o = TAKE(.by = by_id ? TAKE_BY_ROW_ID : TAKE_BY_PLACE);
       assert_int_equal(take_ids(s, o, numbers, counts[i], ids, MOST), counts[i]);
       for (size_t k = 0; k < counts[i]; k++) {
         assert_int_equal(ids[k], numbers[k]);
@@ -190,7 +190,7 @@ static void test_memory(void **state) {
     batch_reader r = {0};
     alloc_fault_arm(&t.alloc, n, false);
     const glv_status status =
-        table_take(s, NUMBERS(3, 22, 11), TAKE(.by_row_id = true, .with_row_id = true), &r, &err);
+        table_take(s, NUMBERS(3, 22, 11), TAKE(.by = TAKE_BY_ROW_ID, .with_row_id = true), &r, &err);
     const bool fired = atomic_load(&t.alloc.fired);
     alloc_fault_arm(&t.alloc, 0, false);
     if (status == GLV_OK) {
