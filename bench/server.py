@@ -91,7 +91,8 @@ def make_database(directory, rows):
 @contextlib.contextmanager
 def process(command):
     """A server that prints its address and ends with its standard input, or when it is told to."""
-    child = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                             env={**os.environ, "LANCE_LOG": "error"})
     try:
         line = child.stdout.readline()
         url = re.search(r"http://[\w.:]+", line)

@@ -67,4 +67,27 @@ typedef struct glv_search_options {
 GLV_API GLV_CHECKED glv_status glv_table_search(glv_table *table, const glv_search_options *options,
                                                 struct ArrowArrayStream *ret, glv_error *err);
 
+/** Options of glv_table_explain: one of the two. */
+typedef struct glv_explain_options {
+  uint32_t struct_size;
+  uint32_t flags;                   /**< GLV_EXPLAIN_RUN */
+  const glv_scan_options *scan;     /**< what glv_table_scan would get, or NULL */
+  const glv_search_options *search; /**< what glv_table_search would get, or NULL */
+} glv_explain_options;
+
+#define GLV_EXPLAIN_RUN 1u /**< do it, and tell how many rows it gave and how long it took */
+
+/**
+ * What a scan or a search does, as text for people; its form may change.
+ *
+ * @param table    the table, in the version it has now.
+ * @param options  required; neither scan nor search = a scan of everything.
+ * @param ret_text lines of text; glv_buf_dispose. From a server of another make: what it says.
+ * @param err      NULL, or filled on failure. Errors: as glv_table_scan and glv_table_search;
+ * GLV_E_INVALID_INPUT for both at once. Thread class: T.
+ */
+GLV_API GLV_CHECKED glv_status glv_table_explain(glv_table *table,
+                                                 const glv_explain_options *options,
+                                                 glv_buf *ret_text, glv_error *err);
+
 #endif

@@ -153,6 +153,10 @@ struct backend_ops {
                            glv_error *err);
   glv_status (*table_search)(glv_table *table, const glv_search_options *options, batch_reader *ret,
                              glv_error *err);
+  /* Of scan and search one is NULL. */
+  glv_status (*table_explain)(glv_table *table, const glv_scan_options *scan,
+                              const glv_search_options *search, bool run, buf *ret_text,
+                              glv_error *err);
   glv_status (*table_take)(glv_table *table, const uint64_t *rows, size_t count,
                            const glv_take_options *options, batch_reader *ret, glv_error *err);
   /* overwrite: replace rows and schema, else append. */

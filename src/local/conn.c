@@ -22,6 +22,7 @@ const backend_ops local_ops = {
     .table_count = local_table_count,
     .table_scan = local_table_scan,
     .table_search = local_table_search,
+    .table_explain = local_table_explain,
     .table_take = local_table_take,
     .table_write = local_table_write,
     .table_delete = local_table_delete,

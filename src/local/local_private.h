@@ -128,6 +128,9 @@ glv_status local_table_scan(glv_table *table, const glv_scan_options *options, b
                             glv_error *err);
 glv_status local_table_search(glv_table *table, const glv_search_options *options,
                               batch_reader *ret, glv_error *err);
+glv_status local_table_explain(glv_table *table, const glv_scan_options *scan,
+                               const glv_search_options *search, bool run, buf *ret_text,
+                               glv_error *err);
 glv_status local_table_take(glv_table *table, const uint64_t *rows, size_t count,
                             const glv_take_options *options, batch_reader *ret, glv_error *err);
 glv_status local_table_write(glv_table *table, batch_reader *data, bool overwrite,

@@ -1,8 +1,11 @@
 /* Reading rows of tables: a handle's snapshot is read without its lock. */
+#include <inttypes.h>
+
 #include "expr/expr.h"
 #include "expr/json_columns.h"
 #include "local/local_private.h"
 #include "search/search.h"
+#include "table/scan_explain.h"
 #include "table/scan_order.h"
 #include "table/take.h"
 
@@ -71,28 +74,34 @@ static glv_status order_of(arena *a, const glv_order *order, size_t count, const
   return GLV_OK;
 }
 
+/* Options of a scan; texts live in a or in from. */
+static glv_status fill_scan(arena *a, const glv_scan_options *from, scan_options *to,
+                            const sort_by **ret_order, glv_error *err) {
+  const char *predicate = NULL;
+  *to = (scan_options){.column_count = from->columns.count,
+                       .expr_flags = local_expr_flags(from->flags),
+                       .has_limit = (from->flags & GLV_SCAN_LIMIT) != 0,
+                       .limit = from->limit,
+                       .offset = from->offset,
+                       .with_row_id = (from->flags & GLV_SCAN_ROW_ID) != 0,
+                       .with_blobs = (from->flags & GLV_SCAN_BLOBS) != 0,
+                       .batch_rows = from->batch_rows,
+                       .cancel = from->cancel};
+  TRY(result_columns(a, from->columns, &to->columns, err));
+  TRY(order_of(a, from->order, from->order_count, ret_order, err));
+  TRY(local_predicate(a, from->filter, from->flags, &predicate, err));
+  to->filter = str_of(predicate);
+  return GLV_OK;
+}
+
 glv_status local_table_scan(glv_table *table, const glv_scan_options *options, batch_reader *ret,
                             glv_error *err) {
   CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, table->handle.env);
-  const scan_column *columns = NULL;
-  TRY(result_columns(&a, options->columns, &columns, err));
-  const char *predicate = NULL;
-  TRY(local_predicate(&a, options->filter, options->flags, &predicate, err));
-  const scan_options scan = {.columns = columns,
-                             .column_count = options->columns.count,
-                             .filter = str_of(predicate),
-                             .expr_flags = local_expr_flags(options->flags),
-                             .has_limit = (options->flags & GLV_SCAN_LIMIT) != 0,
-                             .limit = options->limit,
-                             .offset = options->offset,
-                             .with_row_id = (options->flags & GLV_SCAN_ROW_ID) != 0,
-                             .with_blobs = (options->flags & GLV_SCAN_BLOBS) != 0,
-                             .batch_rows = options->batch_rows,
-                             .cancel = options->cancel};
+  scan_options scan;
   const sort_by *order = NULL;
-  TRY(order_of(&a, options->order, options->order_count, &order, err));
+  TRY(fill_scan(&a, options, &scan, &order, err));
   const glv_status status =
       table_scan_ordered(snapshot, &scan, order, options->order_count, ret, err);
   TRY(local_explain(snapshot, status, scan.filter, scan.columns, scan.column_count, err));
@@ -121,12 +130,22 @@ glv_status local_table_take(glv_table *table, const uint64_t *rows, size_t count
 
 /* ---- search ---- */
 
-static void fill_search(const glv_search_options *from, search_options *to) {
+static enum metric metric_of(int32_t metric) {
+  return metric == GLV_METRIC_COSINE    ? METRIC_COSINE
+         : metric == GLV_METRIC_DOT     ? METRIC_DOT
+         : metric == GLV_METRIC_HAMMING ? METRIC_HAMMING
+                                        : METRIC_L2;
+}
+
+static glv_status fill_search(arena *a, const glv_search_options *from, search_options *to,
+                              glv_error *err) {
+  const char *predicate = NULL;
   *to = (search_options){.column = str_of(from->column),
                          .vectors = from->vectors,
                          .vector_count = from->vector_count,
                          .dimension = from->dimension,
                          .has_metric = from->metric != GLV_METRIC_DEFAULT,
+                         .metric = metric_of(from->metric),
                          .column_count = from->columns.count,
                          .postfilter = (from->flags & GLV_SEARCH_POSTFILTER) != 0,
                          .expr_flags = local_expr_flags(from->flags),
@@ -139,10 +158,11 @@ static void fill_search(const glv_search_options *from, search_options *to) {
                          .with_row_id = (from->flags & GLV_SCAN_ROW_ID) != 0,
                          .order_count = from->order_count,
                          .cancel = from->cancel};
-  to->metric = from->metric == GLV_METRIC_COSINE    ? METRIC_COSINE
-               : from->metric == GLV_METRIC_DOT     ? METRIC_DOT
-               : from->metric == GLV_METRIC_HAMMING ? METRIC_HAMMING
-                                                    : METRIC_L2;
+  TRY(result_columns(a, from->columns, &to->columns, err));
+  TRY(order_of(a, from->order, from->order_count, &to->order, err));
+  TRY(local_predicate(a, from->filter, from->flags, &predicate, err));
+  to->filter = str_of(predicate);
+  return GLV_OK;
 }
 
 glv_status local_table_search(glv_table *table, const glv_search_options *options,
@@ -151,13 +171,59 @@ glv_status local_table_search(glv_table *table, const glv_search_options *option
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, table->handle.env);
   search_options search;
-  const char *predicate = NULL;
-  fill_search(options, &search);
-  TRY(result_columns(&a, options->columns, &search.columns, err));
-  TRY(order_of(&a, options->order, options->order_count, &search.order, err));
-  TRY(local_predicate(&a, options->filter, options->flags, &predicate, err));
-  search.filter = str_of(predicate);
+  TRY(fill_search(&a, options, &search, err));
   const glv_status status = search_vectors(snapshot, &search, ret, err);
   TRY(local_explain(snapshot, status, search.filter, search.columns, search.column_count, err));
   return json_reader(table->handle.env, JSON_SHOW, ret, err);
+}
+
+/* ---- explaining ---- */
+
+static glv_status explain_steps(glv_table *table, const glv_scan_options *scan,
+                                const glv_search_options *search, buf *out, glv_error *err) {
+  CLEANUP(table_cleanup) table_snapshot *snapshot = local_table_snapshot(table_of(table));
+  CLEANUP(arena_dispose) arena a;
+  arena_init(&a, table->handle.env);
+  if (search != NULL) {
+    search_options o;
+    TRY(fill_search(&a, search, &o, err));
+    const glv_status status = search_explain(snapshot, &o, out, err);
+    return local_explain(snapshot, status, o.filter, o.columns, o.column_count, err);
+  }
+  scan_options o;
+  const sort_by *order = NULL;
+  TRY(fill_scan(&a, scan, &o, &order, err));
+  const glv_status status = table_scan_explain(snapshot, &o, order, scan->order_count, 0, out, err);
+  return local_explain(snapshot, status, o.filter, o.columns, o.column_count, err);
+}
+
+/* Rows that a reader gives. */
+static glv_status count_all(batch_reader *r, uint64_t *ret, glv_error *err) {
+  *ret = 0;
+  for (;;) {
+    CLEANUP(batch_dispose) batch b = {0};
+    bool is_end = false;
+    TRY(r->next(r->state, &b, &is_end, err));
+    if (is_end) {
+      return GLV_OK;
+    }
+    *ret += b.length;
+  }
+}
+
+glv_status local_table_explain(glv_table *table, const glv_scan_options *scan,
+                               const glv_search_options *search, bool run, buf *ret_text,
+                               glv_error *err) {
+  if (run) {
+    CLEANUP(batch_reader_dispose) batch_reader r = {0};
+    uint64_t rows = 0;
+    const int64_t start = env_now_ns(table->handle.env);
+    TRY(search != NULL ? local_table_search(table, search, &r, err)
+                       : local_table_scan(table, scan, &r, err));
+    TRY(count_all(&r, &rows, err));
+    const int64_t took = env_now_ns(table->handle.env) - start;
+    TRY(explain_line(ret_text, err, 0, "Ran: rows=%" PRIu64 ", milliseconds=%.3f", rows,
+                     (double)took / 1e6));
+  }
+  return explain_steps(table, scan, search, ret_text, err);
 }

@@ -32,6 +32,7 @@ const backend_ops remote_ops = {
     .table_count = remote_table_count,
     .table_scan = remote_table_scan,
     .table_search = remote_table_search,
+    .table_explain = remote_table_explain,
     .table_take = remote_table_take,
     .table_write = remote_table_write,
     .table_delete = remote_table_delete,

@@ -17,12 +17,16 @@ glv_status query_begin(table_call *tc, glv_table *table, glv_cancel *cancel, glv
 /** Columns, filter (or NULL), limit and row ids. */
 glv_status query_put(json *body, glv_pairs columns, const char *filter, uint64_t limit,
                      bool with_row_id, glv_error *err);
-/** The search that a query is not. */
+/** Says that the query is no search. */
 glv_status query_put_no_vector(json *body, glv_error *err);
 glv_status query_put_order(json *body, const glv_order *order, size_t count, glv_error *err);
 
 /** Errors: GLV_E_UNSUPPORTED when the flags ask for the bytes of blob columns. */
 glv_status query_refuse_blobs(uint32_t flags, glv_error *err);
+
+/** The body of a scan, and of a search. Errors: GLV_E_UNSUPPORTED for what cannot be sent. */
+glv_status query_put_scan(json *body, const glv_scan_options *options, glv_error *err);
+glv_status query_put_search(json *body, const glv_search_options *options, glv_error *err);
 
 /** Send the query and take the rows. */
 glv_status query_run(table_call *tc, batch_reader *ret, glv_error *err);

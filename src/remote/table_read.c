@@ -154,20 +154,23 @@ glv_status query_refuse_blobs(uint32_t flags, glv_error *err) {
                     "the server does not offer the bytes of blob columns in queries");
 }
 
-glv_status remote_table_scan(glv_table *table, const glv_scan_options *options, batch_reader *ret,
-                             glv_error *err) {
-  CLEANUP(table_call_dispose) table_call tc = {0};
+glv_status query_put_scan(json *body, const glv_scan_options *options, glv_error *err) {
   const bool with_row_id = (options->flags & GLV_SCAN_ROW_ID) != 0;
   const uint64_t limit = (options->flags & GLV_SCAN_LIMIT) != 0 ? options->limit : UINT64_MAX;
   TRY(remote_check_dialect(options->flags, err));
   TRY(query_refuse_blobs(options->flags, err));
+  TRY(query_put_no_vector(body, err));
+  TRY(query_put(body, options->columns, options->filter, limit, with_row_id, err));
+  TRY(query_put_order(body, options->order, options->order_count, err));
+  return options->offset > 0 ? wire_put_uint(body, "offset", options->offset, err) : GLV_OK;
+}
+
+glv_status remote_table_scan(glv_table *table, const glv_scan_options *options, batch_reader *ret,
+                             glv_error *err) {
+  CLEANUP(table_call_dispose) table_call tc = {0};
+  const bool with_row_id = (options->flags & GLV_SCAN_ROW_ID) != 0;
   TRY(query_begin(&tc, table, options->cancel, err));
-  TRY(query_put_no_vector(tc.c.body, err));
-  TRY(query_put(tc.c.body, options->columns, options->filter, limit, with_row_id, err));
-  TRY(query_put_order(tc.c.body, options->order, options->order_count, err));
-  if (options->offset > 0) {
-    TRY(wire_put_uint(tc.c.body, "offset", options->offset, err));
-  }
+  TRY(query_put_scan(tc.c.body, options, err));
   batch_reader r = {0};
   TRY(query_run(&tc, &r, err));
   const char *const last[] = {with_row_id ? ROW_ID : NULL, NULL};

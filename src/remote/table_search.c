@@ -12,8 +12,9 @@ static glv_status make_vector(const float *values, size_t count, json **ret, glv
   CLEANUP(js_cleanup) json *vector = js_new_array();
   for (size_t i = 0; i < count; i++) {
     if (!isfinite(values[i])) {
-      return FAIL(err, GLV_E_UNSUPPORTED,
-                  "a query vector with an infinity or NaN cannot be sent: JSON has no such numbers");
+      return FAIL(
+          err, GLV_E_UNSUPPORTED,
+          "a query vector with an infinity or NaN cannot be sent: JSON has no such numbers");
     }
     TRY(js_push(vector, js_new_real((double)values[i]), err));
   }
@@ -44,9 +45,11 @@ static glv_status put_bound(json *body, const char *name, bool is_set, float val
   return js_put(body, name, is_set ? js_new_real((double)value) : js_new_null(), err);
 }
 
-static glv_status put_search(json *body, const glv_search_options *o, glv_error *err) {
+glv_status query_put_search(json *body, const glv_search_options *o, glv_error *err) {
   static const char *const metrics[] = {NULL, "l2", "cosine", "dot", "hamming"};
+  TRY(remote_check_dialect(o->flags, err));
   TRY(put_vectors(body, o, err));
+  TRY(query_put(body, o->columns, o->filter, o->limit, (o->flags & GLV_SCAN_ROW_ID) != 0, err));
   TRY(wire_put_bool(body, "prefilter", (o->flags & GLV_SEARCH_POSTFILTER) == 0, err));
   TRY(wire_put_bool(body, "bypass_vector_index", true, err)); /* the answer is exact */
   TRY(put_bound(body, "lower_bound", (o->flags & GLV_SEARCH_LOWER) != 0, o->lower, err));
@@ -63,10 +66,8 @@ glv_status remote_table_search(glv_table *table, const glv_search_options *optio
                                batch_reader *ret, glv_error *err) {
   CLEANUP(table_call_dispose) table_call tc = {0};
   const bool with_row_id = (options->flags & GLV_SCAN_ROW_ID) != 0;
-  TRY(remote_check_dialect(options->flags, err));
   TRY(query_begin(&tc, table, options->cancel, err));
-  TRY(put_search(tc.c.body, options, err));
-  TRY(query_put(tc.c.body, options->columns, options->filter, options->limit, with_row_id, err));
+  TRY(query_put_search(tc.c.body, options, err));
   batch_reader r = {0};
   TRY(query_run(&tc, &r, err));
   const bool has_number = schema_find(r.schema, STR(QUERY_INDEX)) != SIZE_MAX;

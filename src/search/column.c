@@ -157,13 +157,12 @@ enum metric vector_column_metric(const vector_column *c) {
 }
 
 glv_status vector_column_check_metric(const vector_column *c, enum metric metric, glv_error *err) {
-  static const char *const names[] = {"l2", "cosine", "dot", "hamming"};
   const bool is_bits = c->kind == VECTOR_UINT8;
   if (is_bits == (metric == METRIC_HAMMING)) {
     return GLV_OK;
   }
   return FAIL(err, GLV_E_INVALID_INPUT,
               "the distance '%s' is not for the vectors of column '%.*s', which are %s",
-              names[metric], STR_ARG(c->name),
+              metric_name(metric), STR_ARG(c->name),
               is_bits ? "uint8: use 'hamming'" : "numbers: use 'l2', 'cosine' or 'dot'");
 }

@@ -8,6 +8,11 @@
 
 enum { LANES = 16 };
 
+const char *metric_name(enum metric metric) {
+  static const char *const names[] = {"l2", "cosine", "dot", "hamming"};
+  return names[metric];
+}
+
 size_t vector_element_bytes(enum vector_kind kind) {
   switch (kind) {
   case VECTOR_FLOAT16:

@@ -18,6 +18,9 @@ enum metric {
   METRIC_HAMMING, /* bits that differ */
 };
 
+/** As LanceDB names them. */
+const char *metric_name(enum metric metric);
+
 /** Elements of the vectors of a column. */
 enum vector_kind {
   VECTOR_FLOAT16,

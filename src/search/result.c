@@ -132,7 +132,7 @@ static glv_status add_output(shaping *s, const char *name, field *fields, glv_er
 }
 
 static bool is_named(const search_options *o, const char *name) {
-  for (size_t i = 0; i < o->column_count; i++) {
+  for (size_t i = 0; o->columns != NULL && i < o->column_count; i++) {
     if (str_is(o->columns[i].name, name)) {
       return true;
     }

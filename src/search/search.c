@@ -2,11 +2,13 @@
  * lets through, unless it is applied afterwards); each batch is compared with every query. */
 #include "search/search.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/buf.h"
 #include "base/checked.h"
 #include "search/search_private.h"
+#include "table/scan_explain.h"
 #include "table/table.h"
 
 /* One search. */
@@ -151,18 +153,23 @@ static glv_status visit(search *s, const batch *b, glv_error *err) {
   return GLV_OK;
 }
 
-static glv_status compare_all(search *s, glv_error *err) {
+/* The scan of the vectors. column: of its result; used as long as the options. */
+static scan_options vector_scan(const search *s, scan_column *column) {
   const search_options *o = s->options;
-  const scan_column vectors = {
-      s->column.name, s->column.expression.size > 0 ? s->column.expression : (str){0}, NULL};
-  const scan_options scan = {.columns = &vectors,
-                             .column_count = 1,
-                             .filter = o->postfilter ? (str){0} : o->filter,
-                             .expr_flags = o->expr_flags,
-                             .with_row_id = true,
-                             .with_row_address = true,
-                             .keep_open = true,
-                             .cancel = o->cancel};
+  *column = (scan_column){.name = s->column.name, .expression = s->column.expression};
+  return (scan_options){.columns = column,
+                        .column_count = 1,
+                        .filter = o->postfilter ? (str){0} : o->filter,
+                        .expr_flags = o->expr_flags,
+                        .with_row_id = true,
+                        .with_row_address = true,
+                        .keep_open = true,
+                        .cancel = o->cancel};
+}
+
+static glv_status compare_all(search *s, glv_error *err) {
+  scan_column column;
+  const scan_options scan = vector_scan(s, &column);
   CLEANUP(batch_reader_dispose) batch_reader r = {0};
   TRY(table_scan(s->table, &scan, &r, err));
   for (;;) {
@@ -214,4 +221,32 @@ glv_status search_vectors(const table_snapshot *t, const search_options *o, batc
   TRY(compare_all(&s, err));
   TRY(gather(&s, &found, &count, err));
   return search_result(t, o, s.set_count > 1, found, count, ret, err);
+}
+
+/* ---- explaining ---- */
+
+static glv_status explain_range(const search_options *o, buf *out, glv_error *err) {
+  if (o->has_lower) {
+    TRY(explain_line(out, err, 1, "distances from %g on", (double)o->lower));
+  }
+  return o->has_upper ? explain_line(out, err, 1, "distances below %g", (double)o->upper) : GLV_OK;
+}
+
+glv_status search_explain(const table_snapshot *t, const search_options *o, buf *out,
+                          glv_error *err) {
+  CLEANUP(search_dispose) search s = {.table = t, .options = o, .env = table_env(t)};
+  arena_init(&s.memory, s.env);
+  TRY(prepare(&s, err));
+  scan_column column;
+  const scan_options scan = vector_scan(&s, &column);
+  TRY(explain_line(out, err, 0,
+                   "Search: exact, column=%.*s, distance=%s, dimension=%zu, queries=%zu, "
+                   "rows=%" PRIu64 ", offset=%" PRIu64,
+                   STR_ARG(s.column.name), metric_name(s.queries[0].metric), o->dimension,
+                   s.set_count, o->limit, o->offset));
+  TRY(explain_range(o, out, err));
+  TRY(o->postfilter && o->filter.size > 0
+          ? explain_line(out, err, 1, "filter afterwards: %.*s", STR_ARG(o->filter))
+          : GLV_OK);
+  return table_scan_explain(t, &scan, NULL, 0, 1, out, err);
 }

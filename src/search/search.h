@@ -5,6 +5,7 @@
 #ifndef GLAIVE_SEARCH_SEARCH_H
 #define GLAIVE_SEARCH_SEARCH_H
 
+#include "base/buf.h"
 #include "expr/sort.h"
 #include "search/column.h"
 #include "table/scan.h"
@@ -49,6 +50,13 @@ typedef struct search_options {
  * and its reader; GLV_E_INVALID_INPUT without a limit. Thread class: T.
  */
 glv_status search_vectors(const table_snapshot *t, const search_options *o, batch_reader *ret,
+                          glv_error *err);
+
+/**
+ * Append the steps of a search to a text for people (see scan_explain.h). Errors: as
+ * search_vectors. Thread class: T.
+ */
+glv_status search_explain(const table_snapshot *t, const search_options *o, buf *out,
                           glv_error *err);
 
 #endif

@@ -43,6 +43,41 @@ static glv_status query(request *r, glv_error *err) {
   return answer_arrow(r, &rows, true, err);
 }
 
+/* ---- plans ---- */
+
+static glv_status answer_plan(request *r, const json *body, const json *query, uint32_t flags,
+                              glv_error *err) {
+  glv_table *table = NULL;
+  glv_explain_options options = GLV_OPTIONS(glv_explain_options);
+  glv_buf text = {0};
+  query_body asked;
+  TRY(query_body_read(r, query, &asked, err));
+  TRY(table_body_open(r, body, &table, err));
+  options.flags = flags;
+  options.scan = asked.vectors.count == 0 ? &asked.scan : NULL;
+  options.search = asked.vectors.count > 0 ? &asked.search : NULL;
+  TRY(glv_table_explain(table, &options, &text, err));
+  const glv_status status =
+      answer_json(r, 200, js_new_string(str_slice(text.data, text.size)), err);
+  glv_buf_dispose(&text);
+  return status;
+}
+
+static glv_status explain_plan(request *r, glv_error *err) {
+  const json *body = NULL;
+  TRY(table_body(r, &body, err));
+  const json *query = js_member(body, "query");
+  TRY(query != NULL ? wire_expect(query, JS_OBJECT, "'query'", err)
+                    : FAIL(err, GLV_E_INVALID_INPUT, "'query' is missing"));
+  return answer_plan(r, body, query, 0, err);
+}
+
+static glv_status analyze_plan(request *r, glv_error *err) {
+  const json *body = NULL;
+  TRY(table_body(r, &body, err));
+  return answer_plan(r, body, body, GLV_EXPLAIN_RUN, err);
+}
+
 /* ---- SQL ---- */
 
 static glv_status query_sql(request *r, glv_error *err) {
@@ -60,6 +95,9 @@ static glv_status query_sql(request *r, glv_error *err) {
 const route query_routes[] = {
     {"/v1/table/{id}/query", ROUTE_POST, ACCESS_READ, query, "Read rows."},
     {"/v1/table/{id}/count_rows", ROUTE_POST | ROUTE_GET, ACCESS_READ, count_rows, "Count rows."},
+    {"/v1/table/{id}/explain_plan", ROUTE_POST, ACCESS_READ, explain_plan, "Explain a query."},
+    {"/v1/table/{id}/analyze_plan", ROUTE_POST, ACCESS_READ, analyze_plan,
+     "Run a query and explain it."},
     {WIRE_ROUTE_SQL, ROUTE_POST, ACCESS_READ, query_sql, "Run a SELECT statement."},
     {NULL, 0, ACCESS_NONE, NULL, NULL},
 };

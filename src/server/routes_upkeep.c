@@ -466,10 +466,7 @@ static glv_status no_branches(request *r, glv_error *err) {
   (void)r;
   return FAIL(err, GLV_E_UNSUPPORTED, "branches are not offered");
 }
-static glv_status no_plans(request *r, glv_error *err) {
-  (void)r;
-  return FAIL(err, GLV_E_UNSUPPORTED, "plans of queries are not offered");
-}
+
 const route upkeep_routes[] = {
     {"/v1/table/{id}/version/list", ROUTE_POST, ACCESS_READ, list_versions,
      "The versions of a table."},
@@ -497,7 +494,5 @@ const route upkeep_routes[] = {
     {"/v1/table/{id}/index/{name}/prewarm", ROUTE_POST, ACCESS_READ, no_index_building,
      "Not offered."},
     {"/v1/table/{id}/branches/{name}", ROUTE_POST, ACCESS_READ, no_branches, "Not offered."},
-    {"/v1/table/{id}/explain_plan", ROUTE_POST, ACCESS_READ, no_plans, "Not offered."},
-    {"/v1/table/{id}/analyze_plan", ROUTE_POST, ACCESS_READ, no_plans, "Not offered."},
     {NULL, 0, ACCESS_NONE, NULL, NULL},
 };

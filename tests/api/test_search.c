@@ -138,6 +138,63 @@ static void wrong_searches(void **state) {
   suite_close(&s);
 }
 
+/* The text of a plan has a word. */
+static void expect_plan(suite *s, glv_table *t, const glv_explain_options *o, const char *word) {
+  glv_buf text = {0};
+  must(s, glv_table_explain(t, o, &text, &s->err));
+  if (strstr(text.data, word) == NULL) {
+    fail_msg("no '%s' in:\n%s", word, text.data);
+  }
+  glv_buf_dispose(&text);
+}
+
+static void plans(void **state) {
+  (void)state;
+  suite s;
+  suite_open(&s);
+  glv_table *t = make_table(&s);
+  glv_buf text = {0};
+  glv_explain_options o = GLV_OPTIONS(glv_explain_options);
+  glv_scan_options scan = GLV_OPTIONS(glv_scan_options);
+  glv_search_options search = options_for(one, 1);
+  const glv_order order = {"id", GLV_ORDER_DESCENDING};
+  const glv_pair more = {"more", "id + 1"};
+  expect_plan(&s, t, &o, "Scan: table=t, version=1, fragments=1, rows=4");
+  expect_plan(&s, t, &o, "reads: id, vec");
+  scan.flags = GLV_SCAN_LIMIT;
+  scan.limit = 2;
+  scan.filter = "id > 1";
+  scan.columns = (glv_pairs){&more, 1};
+  scan.order = &order;
+  scan.order_count = 1;
+  o.scan = &scan;
+  expect_plan(&s, t, &o, "Limit: rows=2, offset=0\n  Sort: id descending nulls last\n    Scan:");
+  expect_plan(&s, t, &o, "filter: id > 1");
+  expect_plan(&s, t, &o, "more");
+  o.flags = GLV_EXPLAIN_RUN;
+  expect_plan(&s, t, &o, "Ran: rows=2, milliseconds=");
+  o.search = &search;
+  must_fail(&s, GLV_E_INVALID_INPUT, "scan and a search", glv_table_explain(t, &o, &text, &s.err));
+  o.scan = NULL;
+  expect_plan(&s, t, &o, "Ran: rows=3");
+  search.flags = GLV_SEARCH_UPPER | GLV_SEARCH_POSTFILTER;
+  search.upper = 3;
+  search.filter = "id < 9";
+  o.flags = 0;
+  expect_plan(&s, t, &o,
+              "Search: exact, column=vec, distance=l2, dimension=2, queries=1, rows=10, offset=0");
+  expect_plan(&s, t, &o, "distances below 3\n  filter afterwards: id < 9\n  Scan:");
+  search.filter = "nobody < 9";
+  search.flags = 0;
+  must_fail(&s, GLV_E_SQL_PLAN, "nobody", glv_table_explain(t, &o, &text, &s.err));
+  o.flags = 2;
+  must_fail(&s, GLV_E_INVALID_INPUT, "flags", glv_table_explain(t, &o, &text, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "options", glv_table_explain(t, NULL, &text, &s.err));
+  must_fail(&s, GLV_E_INVALID_INPUT, "ret_text", glv_table_explain(t, &o, NULL, &s.err));
+  glv_table_free(t);
+  suite_close(&s);
+}
+
 static void without_memory(void **state) {
   (void)state;
   suite s;
@@ -169,7 +226,7 @@ static void without_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(nearest_first),
-                                     cmocka_unit_test(wrong_searches),
+                                     cmocka_unit_test(wrong_searches), cmocka_unit_test(plans),
                                      cmocka_unit_test(without_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
