@@ -1,5 +1,6 @@
 /* Routes of the server itself: whether it lives, whether it can serve, and what it did. */
 #include "server/jobs.h"
+#include "server/openapi.h"
 #include "server/server_private.h"
 
 static glv_status health(request *r, glv_error *err) {
@@ -55,11 +56,19 @@ static glv_status show_metrics(request *r, glv_error *err) {
   return answer_bytes(r, 200, "text/plain; version=0.0.4", buf_str(&text), err);
 }
 
+static glv_status describe_interface(request *r, glv_error *err) {
+  json *document = NULL;
+  TRY(openapi_document(r->env, &document, err));
+  return answer_json(r, 200, document, err);
+}
+
 const route service_routes[] = {
     {"/health", ROUTE_GET | ROUTE_OPEN | ROUTE_INLINE, ACCESS_NONE, health,
      "Whether the server lives."},
     {"/ready", ROUTE_GET | ROUTE_OPEN, ACCESS_NONE, ready, "Whether the server can serve."},
     {"/metrics", ROUTE_GET | ROUTE_LIST, ACCESS_READ, show_metrics,
      "What the server did, for Prometheus."},
+    {"/openapi.json", ROUTE_GET | ROUTE_OPEN, ACCESS_NONE, describe_interface,
+     "The description of this interface."},
     {NULL, 0, ACCESS_NONE, NULL, NULL},
 };

@@ -1,0 +1,20 @@
+# glaive_embed(SYMBOL FILE OUTPUT): a source file OUTPUT that defines the bytes of FILE as `const unsigned char SYMBOL[]` and their number
+# as `const size_t SYMBOL_size`. Called by cmake -P with INPUT, SYMBOL and OUTPUT it writes that file.
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(READ ${INPUT} bytes HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+  file(WRITE ${OUTPUT} "#include <stddef.h>
+extern const unsigned char ${SYMBOL}[];
+extern const size_t ${SYMBOL}_size;
+const unsigned char ${SYMBOL}[] = {${bytes}};
+const size_t ${SYMBOL}_size = sizeof ${SYMBOL};
+")
+else()
+  set(GLAIVE_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+  function(glaive_embed symbol input output)
+    add_custom_command(
+      OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -D INPUT=${input} -D SYMBOL=${symbol} -D OUTPUT=${output} -P ${GLAIVE_EMBED_SCRIPT}
+      DEPENDS ${input} ${GLAIVE_EMBED_SCRIPT} VERBATIM)
+  endfunction()
+endif()
