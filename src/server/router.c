@@ -70,7 +70,7 @@ static part_kind kind_of(str part) {
 static glv_status add_pattern(router *r, const route *added, glv_error *err) {
   str parts[MAX_PARTS];
   const size_t count = split_path(str_of(added->pattern), parts);
-  if (count > MAX_PARTS || added->pattern[0] != '/') {
+  if (count > MAX_PARTS || added->pattern[0] != '/' || kind_of(parts[0]) != PART_WORD) {
     return FAIL(err, GLV_E_INTERNAL, "the route '%s' is not one", added->pattern);
   }
   pattern *p = ARENA_NEW(&r->memory, pattern);
@@ -207,6 +207,10 @@ static glv_status read_parts(const pattern *p, const str *parts, size_t count, a
       continue;
     }
     TRY(wire_id_split(memory, text, delimiter_of(ret), &ret->id.parts, &ret->id.count, err));
+    if (ret->id.count == 0 && !str_is(p->parts[i - 1].word, "namespace")) {
+      return FAIL(err, GLV_E_INVALID_INPUT, "'%s' is the root namespace, where a table is named",
+                  text);
+    }
   }
   return GLV_OK;
 }

@@ -211,6 +211,7 @@ def test_renames(served):
     served.refused(409, 5, "/v1/table/u/rename", {"new_table_name": "w"})
     served.refused(404, 4, "/v1/table/nobody/rename", {"new_table_name": "x"})
     served.refused(400, 13, "/v1/table/u/rename", {"new_table_name": "a b"})
+    served.refused(400, 13, "/v1/table/$/rename", {"new_table_name": "x"})
 
 
 def test_32_views_are_written_by_refresh_alone(served):

@@ -1,5 +1,7 @@
 /* Targets of requests: which route they mean, and what is refused. The routes are the server's own:
  * /health, and namespaces, which are there as long as the protocol is. */
+#include <stdio.h>
+
 #include "server/router.h"
 #include "support/cmocka.h"
 #include "support/test_env.h"
@@ -123,11 +125,34 @@ static void every_route_can_be_reached(void **state) {
   close_fixture(&f);
 }
 
+/* A table or view has a name: handlers rely on it. */
+static void only_namespaces_may_be_the_root(void **state) {
+  (void)state;
+  fixture f;
+  open_fixture(&f);
+  for (size_t n = 0; n < router_count(f.router); n++) {
+    const route *r = router_route(f.router, n);
+    const char *id = strstr(r->pattern, "{id}");
+    if (id == NULL || strstr(r->pattern, "{name}") != NULL) {
+      continue;
+    }
+    char text[200];
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(id - r->pattern), r->pattern, "%24",
+             id + strlen("{id}"));
+    const bool is_namespace = strncmp(r->pattern, "/v1/namespace/", strlen("/v1/namespace/")) == 0;
+    assert_int_equal(router_find(f.router, r->flags & (ROUTE_GET | ROUTE_POST), text, &f.memory,
+                                 &f.target, &f.err),
+                     is_namespace ? GLV_OK : GLV_E_INVALID_INPUT);
+  }
+  close_fixture(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(words_are_compared_as_they_come),
       cmocka_unit_test(parameters_are_decoded),
       cmocka_unit_test(every_route_can_be_reached),
+      cmocka_unit_test(only_namespaces_may_be_the_root),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
