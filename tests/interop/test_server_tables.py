@@ -236,6 +236,6 @@ def test_dropping_a_view_as_a_table(served, db):
 
 
 def test_25_what_is_not_there(served):
-    for path, body in (("/v1/table/t/branches/list/", {}), ("/v1/table/t/branches/create/", {"name": "b"}), ("/v1/table/t/explain_plan/", {}),
+    for path, body in (("/v1/table/t/branches/list/", {}), ("/v1/table/t/branches/create/", {"name": "b"}),
                        ("/v1/table/t/create_index/", {"column": "id", "index_type": "FTS"})):
         served.refused(501, 0, path, body)
