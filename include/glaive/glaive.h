@@ -13,6 +13,7 @@
 #include <glaive/conn.h>
 #include <glaive/env.h>
 #include <glaive/job.h>
+#include <glaive/place.h>
 #include <glaive/search.h>
 #include <glaive/status.h>
 #include <glaive/table.h>

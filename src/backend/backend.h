@@ -139,6 +139,14 @@ struct backend_ops {
                            glv_error *err);
   glv_status (*table_rename)(glv_conn *conn, glv_id from, glv_id to,
                              const glv_call_options *options, glv_error *err);
+  glv_status (*table_declare)(glv_conn *conn, glv_id id, glv_pairs properties,
+                              const glv_call_options *options, buf *ret_location, glv_error *err);
+  glv_status (*table_register)(glv_conn *conn, glv_id id, const char *location,
+                               const glv_call_options *options, buf *ret_location, glv_error *err);
+  glv_status (*table_deregister)(glv_conn *conn, glv_id id, const glv_call_options *options,
+                                 buf *ret_location, glv_error *err);
+  glv_status (*table_locate)(glv_conn *conn, glv_id id, const glv_call_options *options,
+                             buf *ret_location, bool *ret_is_declared, glv_error *err);
   uint64_t (*table_version)(const glv_table *table);
   /* A counted schema. */
   glv_status (*table_schema)(glv_table *table, schema **ret, glv_error *err);

@@ -176,10 +176,31 @@ glv_status catalog_table_finish(catalog *c, const catalog_creation *t, glv_error
  * stands by now. */
 void catalog_table_undo(catalog *c, const catalog_creation *t);
 
-/** Prepare a place and leave it: a declared table. Errors: as catalog_table_begin;
- * GLV_E_TABLE_EXISTS when it is declared already; GLV_E_UNSUPPORTED for a root table of
- * CATALOG_DIRECTORY. */
-glv_status catalog_table_declare(catalog *c, catalog_id id, metadata properties, glv_error *err);
+/**
+ * Prepare a place and leave it: a declared table, which a create fills.
+ *
+ * @param ret  lives in the arena. Errors: as catalog_table_begin; GLV_E_TABLE_EXISTS when it is
+ * declared already.
+ */
+glv_status catalog_table_declare(catalog *c, catalog_id id, metadata properties, arena *a,
+                                 catalog_table *ret, glv_error *err);
+
+/**
+ * Give a name to a table that lies, or will lie, somewhere below the root.
+ *
+ * @param location  a path relative to the root.
+ * Errors: GLV_E_TABLE_EXISTS, GLV_E_NAMESPACE_EXISTS, GLV_E_NAMESPACE_NOT_FOUND,
+ * GLV_E_INVALID_INPUT; GLV_E_UNSUPPORTED for a root table; as catalog_namespace_create.
+ */
+glv_status catalog_table_register(catalog *c, catalog_id id, const char *location, glv_error *err);
+/** Take the name of a table away and leave its data. ret_path: where they are, in the arena.
+ * Errors: GLV_E_TABLE_NOT_FOUND; as catalog_table_register. */
+glv_status catalog_table_deregister(catalog *c, catalog_id id, arena *a, const char **ret_path,
+                                    glv_error *err);
+/** Where a table lies that may be declared only. ret: lives in the arena. Errors: as
+ * catalog_table_resolve; GLV_E_TABLE_NOT_FOUND when there is nothing at the root. */
+glv_status catalog_table_locate(catalog *c, catalog_id id, arena *a, catalog_table *ret,
+                                bool *ret_is_declared, glv_error *err);
 
 /** Remove a table: its row first, then its directory. if_exists: a missing one is fine. Errors:
  * GLV_E_TABLE_NOT_FOUND; as catalog_namespace_create. */

@@ -1,7 +1,8 @@
 /*
  * Places for new tables (namespaces.md 6.2, 11 R2, R4).
  *
- *   root, opened as a directory   nothing but the directory that the writer makes
+ *   root, opened as a directory   nothing but the directory that the writer makes; if the table is
+ *                                 declared only, with a marker
  *   root, opened as a namespace   marker, then row; the location is `<name>.lance`
  *   in a namespace                marker, then row; the location is `<8 hex digits>_<object id>`
  *
@@ -159,7 +160,8 @@ static glv_status begin_root(place *p, const manifest *m, const row *found, glv_
     bool existed;
     TRY(io_exists(p->c->env, NULL, p->out->table.path, &existed, err));
     p->out->made_directory = !existed;
-    const glv_status status = is_stale ? manifest_update(p->c, decide_row, p, err) : GLV_OK;
+    glv_status status = p->must_be_new ? dataset_mark(p->c->env, p->out->table.path, err) : GLV_OK;
+    status = status == GLV_OK && is_stale ? manifest_update(p->c, decide_row, p, err) : status;
     p->out->object = NULL;
     return status;
   }
@@ -229,16 +231,12 @@ glv_status catalog_table_begin(catalog *c, catalog_id id, metadata properties, a
   return begin(c, id, properties, false, a, ret, err);
 }
 
-glv_status catalog_table_declare(catalog *c, catalog_id id, metadata properties, glv_error *err) {
-  if (id.count == 1 && c->kind == CATALOG_DIRECTORY) {
-    return FAIL(err, GLV_E_UNSUPPORTED,
-                "table '%s': a root table can be declared through a namespace connection only",
-                id.parts[0]);
-  }
-  CLEANUP(arena_dispose) arena a;
-  arena_init(&a, c->env);
-  catalog_creation ignored = {0};
-  return begin(c, id, properties, true, &a, &ignored, err);
+glv_status catalog_table_declare(catalog *c, catalog_id id, metadata properties, arena *a,
+                                 catalog_table *ret, glv_error *err) {
+  catalog_creation made = {0};
+  TRY(begin(c, id, properties, true, a, &made, err));
+  *ret = made.table;
+  return GLV_OK;
 }
 
 /* ---- afterwards ---- */

@@ -114,6 +114,14 @@ glv_status local_table_list(glv_conn *conn, glv_id parent, const page *p, glv_li
                             glv_error *err);
 glv_status local_table_rename(glv_conn *conn, glv_id from, glv_id to,
                               const glv_call_options *options, glv_error *err);
+glv_status local_table_declare(glv_conn *conn, glv_id id, glv_pairs properties,
+                               const glv_call_options *options, buf *ret_location, glv_error *err);
+glv_status local_table_register(glv_conn *conn, glv_id id, const char *location,
+                                const glv_call_options *options, buf *ret_location, glv_error *err);
+glv_status local_table_deregister(glv_conn *conn, glv_id id, const glv_call_options *options,
+                                  buf *ret_location, glv_error *err);
+glv_status local_table_locate(glv_conn *conn, glv_id id, const glv_call_options *options,
+                              buf *ret_location, bool *ret_is_declared, glv_error *err);
 glv_status local_table_drop(glv_conn *conn, glv_id id, const glv_call_options *options,
                             glv_error *err);
 uint64_t local_table_version(const glv_table *table);

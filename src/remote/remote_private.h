@@ -105,6 +105,15 @@ glv_status remote_table_drop(glv_conn *conn, glv_id id, const glv_call_options *
                              glv_error *err);
 glv_status remote_table_rename(glv_conn *conn, glv_id from, glv_id to,
                                const glv_call_options *options, glv_error *err);
+glv_status remote_table_declare(glv_conn *conn, glv_id id, glv_pairs properties,
+                                const glv_call_options *options, buf *ret_location, glv_error *err);
+glv_status remote_table_register(glv_conn *conn, glv_id id, const char *location,
+                                 const glv_call_options *options, buf *ret_location,
+                                 glv_error *err);
+glv_status remote_table_deregister(glv_conn *conn, glv_id id, const glv_call_options *options,
+                                   buf *ret_location, glv_error *err);
+glv_status remote_table_locate(glv_conn *conn, glv_id id, const glv_call_options *options,
+                               buf *ret_location, bool *ret_is_declared, glv_error *err);
 uint64_t remote_table_version(const glv_table *table);
 glv_status remote_table_schema(glv_table *table, schema **ret, glv_error *err);
 glv_status remote_table_versions(glv_table *table, batch_reader *ret, glv_error *err);

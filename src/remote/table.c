@@ -71,14 +71,15 @@ typedef struct description {
 
 static void description_dispose(description *d) { answer_dispose(&d->a); }
 
-static glv_status read_description(const call *c, description *d, glv_error *err) {
+static glv_status read_description(const call *c, glv_id id, description *d, glv_error *err) {
   bool is_declared = false;
   TRY(call_read(c, &d->a, wire_uint(d->a.root, "version", &d->version, err), err));
   TRY(call_read(c, &d->a, wire_bool(d->a.root, "is_only_declared", &is_declared, err), err));
-  if (d->version == 0 && !is_declared) {
-    return call_wrong(c, d->a.status, err, "'version' is missing");
+  if (is_declared) {
+    return FAIL(err, GLV_E_TABLE_NOT_FOUND,
+                "Table '%s' was not found: it is declared, but has no version yet", IDENT_TEXT(id));
   }
-  return GLV_OK;
+  return d->version != 0 ? GLV_OK : call_wrong(c, d->a.status, err, "'version' is missing");
 }
 
 /* Describe a table that has no handle yet, or a version without regard to what the handle saw. */
@@ -96,7 +97,7 @@ static glv_status describe_at(remote_conn *conn, glv_id id, const char *branch, 
     TRY(wire_put_text(c.body, "branch", branch, err));
   }
   TRY(call_object(&c, &ret->a, err));
-  return read_description(&c, ret, err);
+  return read_description(&c, id, ret, err);
 }
 
 /* Describe what the handle sees. */
@@ -105,7 +106,7 @@ static glv_status describe(glv_table *table, description *ret, glv_error *err) {
   TRY(table_call_begin(&tc, table, &describe_route, NULL, TABLE_READS, NULL, err));
   TRY(wire_put_bool(tc.c.body, "load_detailed_metadata", true, err));
   TRY(table_call_object(&tc, &ret->a, err));
-  TRY(read_description(&tc.c, ret, err));
+  TRY(read_description(&tc.c, ident_id(&table->id), ret, err));
   table_call_seen(&tc, ret->version);
   return GLV_OK;
 }

@@ -136,3 +136,24 @@ glv_status request_arrow(request *r, struct ArrowArrayStream *ret, glv_error *er
                          .state = b};
   return cdata_export_stream(r->env, &reader, ret, err);
 }
+
+glv_status request_pairs(request *r, const json *object, const char *what, glv_pairs *ret,
+                         glv_error *err) {
+  const size_t count = object != NULL ? js_count(object) : 0;
+  glv_pair *pairs = ARENA_ARRAY(r->memory, glv_pair, count);
+  void *position = NULL;
+  if (pairs == NULL) {
+    return error_nomem(err, count * sizeof *pairs);
+  }
+  for (size_t i = 0; i < count; i++) {
+    str key;
+    const json *value = js_next_member(object, &position, &key);
+    TRY(wire_expect(value, JS_STRING, what, err));
+    pairs[i] = (glv_pair){arena_strdup(r->memory, key), arena_strdup(r->memory, js_string(value))};
+    if (pairs[i].name == NULL || pairs[i].value == NULL) {
+      return error_nomem(err, key.size);
+    }
+  }
+  *ret = (glv_pairs){pairs, count};
+  return GLV_OK;
+}

@@ -94,4 +94,9 @@ glv_status answer_arrow(request *r, struct ArrowArrayStream *rows, bool as_file,
 /** A header of the answer, before or after the call that gives its body. Both are copied. */
 glv_status answer_header(request *r, const char *name, const char *value, glv_error *err);
 
+/** The members of an object of texts, in the request's memory. object: NULL = none; what: how a
+ * message calls one. Errors: GLV_E_INVALID_INPUT. */
+glv_status request_pairs(request *r, const json *object, const char *what, glv_pairs *ret,
+                         glv_error *err);
+
 #endif

@@ -30,22 +30,7 @@ static glv_status wrong_word(const char *key, const char *given, glv_error *err)
 static glv_status read_properties(request *r, const json *body, glv_pairs *ret, glv_error *err) {
   const json *map = NULL;
   TRY(wire_object(body, "properties", &map, err));
-  const size_t count = map != NULL ? js_count(map) : 0;
-  glv_pair *pairs = ARENA_ARRAY(r->memory, glv_pair, count);
-  if (pairs == NULL) {
-    return error_nomem(err, count * sizeof *pairs);
-  }
-  for (size_t i = 0; i < count; i++) {
-    str key;
-    const json *value = js_member_at(map, i, &key);
-    TRY(wire_expect(value, JS_STRING, "a property", err));
-    pairs[i] = (glv_pair){arena_strdup(r->memory, key), arena_strdup(r->memory, js_string(value))};
-    if (pairs[i].name == NULL || pairs[i].value == NULL) {
-      return error_nomem(err, key.size);
-    }
-  }
-  *ret = (glv_pairs){pairs, count};
-  return GLV_OK;
+  return request_pairs(r, map, "a property", ret, err);
 }
 
 /* {"properties": ...} */

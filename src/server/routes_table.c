@@ -1,4 +1,6 @@
 /* Routes of the life of tables (rest-protocol.md 7.1 to 7.3). */
+#include <glaive/place.h>
+
 #include "arrow/cdata.h"
 #include "server/jobs.h"
 #include "server/routes.h"
@@ -63,19 +65,7 @@ static glv_status json_param(const request *r, const char *name, json **ret, glv
 static glv_status read_properties(request *r, glv_table_options *ret, glv_error *err) {
   CLEANUP(js_cleanup) json *map = NULL;
   TRY(json_param(r, "properties", &map, err));
-  const size_t count = map != NULL ? js_count(map) : 0;
-  glv_pair *pairs = ARENA_ARRAY(r->memory, glv_pair, count);
-  void *position = NULL;
-  bool ok = pairs != NULL;
-  for (size_t i = 0; ok && i < count; i++) {
-    str key;
-    const json *value = js_next_member(map, &position, &key);
-    TRY(wire_expect(value, JS_STRING, "properties", err));
-    pairs[i] = (glv_pair){arena_strdup(r->memory, key), arena_strdup(r->memory, js_string(value))};
-    ok = pairs[i].name != NULL && pairs[i].value != NULL;
-  }
-  ret->properties = (glv_pairs){pairs, count};
-  return ok ? GLV_OK : error_nomem(err, count * sizeof *pairs);
+  return request_pairs(r, map, "a property", &ret->properties, err);
 }
 
 /* The options of LanceDB that say what a new table is made of; others are for its own storage. */
@@ -169,14 +159,44 @@ static glv_status open_described(request *r, glv_table **ret, bool *ret_detailed
   return table_body_version(r, glv_table_version(*ret), err);
 }
 
+static glv_status locate(request *r, const char **ret, int *ret_is_declared, glv_error *err) {
+  glv_call_options options = GLV_OPTIONS(glv_call_options);
+  glv_buf location = {0};
+  options.cancel = r->cancel;
+  TRY(glv_table_locate(r->server->conn, r->id, &options, &location, ret_is_declared, err));
+  *ret = arena_strdup(r->memory, str_slice(location.data, location.size));
+  glv_buf_dispose(&location);
+  return *ret != NULL ? GLV_OK : error_nomem(err, 0);
+}
+
+/* A name without data has neither version nor schema. */
+static glv_status describe_declared(request *r, const char *location, glv_error *err) {
+  CLEANUP(js_cleanup) json *body = js_new_object();
+  TRY(wire_put_text(body, "table", r->id.parts[r->id.count - 1], err));
+  TRY(wire_put_texts(body, "namespace", r->id.parts, r->id.count - 1, err));
+  TRY(wire_put_text(body, "location", location, err));
+  TRY(wire_put_text(body, "table_uri", location, err));
+  TRY(wire_put_bool(body, "is_only_declared", true, err));
+  json *taken = body;
+  body = NULL;
+  return answer_json(r, 200, taken, err);
+}
+
 static glv_status describe(request *r, glv_error *err) {
   glv_table *table = NULL;
   str known;
+  const char *location = NULL;
+  int is_declared = 0;
   CLEANUP(js_cleanup) json *body = js_new_object();
   CLEANUP(buf_dispose) buf text;
   buf_init(&text, r->env, SIZE_MAX / 2);
   bool detailed = false;
-  TRY(open_described(r, &table, &detailed, err));
+  const glv_status status = open_described(r, &table, &detailed, err);
+  if (status == GLV_E_TABLE_NOT_FOUND && locate(r, &location, &is_declared, NULL) == GLV_OK &&
+      is_declared) {
+    return describe_declared(r, location, err);
+  }
+  TRY(status);
   if (!detailed && server_table_recall(r, table, &known)) {
     return answer_bytes(r, 200, "application/json", known, err);
   }
@@ -189,9 +209,66 @@ static glv_status describe(request *r, glv_error *err) {
 }
 
 static glv_status exists(request *r, glv_error *err) {
-  glv_table *table = NULL;
-  TRY(server_table_open(r, r->id, 0, &table, err));
+  const char *location;
+  TRY(locate(r, &location, NULL, err));
   return answer_json(r, 200, NULL, err);
+}
+
+/* ---- declare, register, deregister ---- */
+
+static glv_status answer_location(request *r, glv_buf *location, const json *properties,
+                                  glv_error *err) {
+  CLEANUP(js_cleanup) json *body = js_new_object();
+  const char *text = arena_strdup(r->memory, str_slice(location->data, location->size));
+  glv_buf_dispose(location);
+  if (text == NULL) {
+    return error_nomem(err, 0);
+  }
+  TRY(wire_put_text(body, "location", text, err));
+  TRY(wire_put_texts(body, "id", r->id.parts, r->id.count, err));
+  TRY(js_put(body, "properties", properties != NULL ? js_copy(properties) : js_new_null(), err));
+  json *taken = body;
+  body = NULL;
+  return answer_json(r, 200, taken, err);
+}
+
+static glv_status declare(request *r, glv_error *err) {
+  const json *body = NULL;
+  const json *map = NULL;
+  glv_pairs properties = {NULL, 0};
+  glv_call_options options = GLV_OPTIONS(glv_call_options);
+  glv_buf location = {0};
+  TRY(table_body(r, &body, err));
+  TRY(wire_object(body, "properties", &map, err));
+  TRY(request_pairs(r, map, "a property", &properties, err));
+  TRY(jobs_await_name(r, err));
+  options.cancel = r->cancel;
+  TRY(glv_table_declare(r->server->conn, r->id, properties, &options, &location, err));
+  return answer_location(r, &location, map, err);
+}
+
+static glv_status register_table(request *r, glv_error *err) {
+  const json *body = NULL;
+  const char *wanted = NULL;
+  glv_call_options options = GLV_OPTIONS(glv_call_options);
+  glv_buf location = {0};
+  TRY(table_body(r, &body, err));
+  TRY(wire_text_required(body, "location", &wanted, err));
+  TRY(jobs_await_name(r, err));
+  options.cancel = r->cancel;
+  TRY(glv_table_register(r->server->conn, r->id, wanted, &options, &location, err));
+  return answer_location(r, &location, NULL, err);
+}
+
+static glv_status deregister(request *r, glv_error *err) {
+  glv_call_options options = GLV_OPTIONS(glv_call_options);
+  glv_buf location = {0};
+  TRY(jobs_check_name(r->server->jobs, r->id, err));
+  TRY(jobs_stop_view(r, err));
+  server_table_forget(r, r->id);
+  options.cancel = r->cancel;
+  TRY(glv_table_deregister(r->server->conn, r->id, &options, &location, err));
+  return answer_location(r, &location, NULL, err);
 }
 
 /* ---- drop ---- */
@@ -216,6 +293,12 @@ const route table_routes[] = {
     {"/v1/table/{id}/describe", ROUTE_POST, ACCESS_READ, describe,
      "Version, columns and place of a table."},
     {"/v1/table/{id}/exists", ROUTE_POST, ACCESS_READ, exists, "Whether a table exists."},
+    {"/v1/table/{id}/declare", ROUTE_POST, ACCESS_WRITE, declare,
+     "Reserve a name for a table that is filled later."},
+    {"/v1/table/{id}/register", ROUTE_POST, ACCESS_WRITE, register_table,
+     "Give a name to data that are there."},
+    {"/v1/table/{id}/deregister", ROUTE_POST, ACCESS_WRITE, deregister,
+     "Take the name of a table away, and leave its data."},
     {"/v1/table/{id}/drop", ROUTE_POST, ACCESS_WRITE, drop, "Drop a table with its data."},
     {NULL, 0, ACCESS_NONE, NULL, NULL},
 };

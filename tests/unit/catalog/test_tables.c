@@ -126,25 +126,71 @@ static void child_tables(void **state) {
 
 static void declared_tables(void **state) {
   (void)state;
+  catalog_table at;
   make(ID("ns"));
-  OK(catalog_table_declare(db, ID("ns", "d"), NO_PROPERTIES, &err));
+  OK(catalog_table_declare(db, ID("ns", "d"), NO_PROPERTIES, &mem, &at, &err));
   assert_string_equal(tables(ID("ns")), "d");
   assert_false(can_open(ID("ns", "d")));
   assert_int_equal(err.code, GLV_E_TABLE_NOT_FOUND);
-  FAILS(GLV_E_TABLE_EXISTS, catalog_table_declare(db, ID("ns", "d"), NO_PROPERTIES, &err));
+  FAILS(GLV_E_TABLE_EXISTS,
+        catalog_table_declare(db, ID("ns", "d"), NO_PROPERTIES, &mem, &at, &err));
   const char *row_before = row_text("ns$d");
   create_table(ID("ns", "d"));
   assert_string_equal(row_text("ns$d"), row_before);
   assert_true(can_open(ID("ns", "d")));
-  FAILS(GLV_E_UNSUPPORTED, catalog_table_declare(db, ID("r"), NO_PROPERTIES, &err));
+  OK(catalog_table_declare(db, ID("q"), NO_PROPERTIES, &mem, &at, &err));
+  assert_null(row_text("q")); /* a directory with a marker */
+  assert_true(exists("q.lance/.lance-reserved"));
+  FAILS(GLV_E_TABLE_EXISTS, catalog_table_declare(db, ID("q"), NO_PROPERTIES, &mem, &at, &err));
+  create_table(ID("q"));
+  FAILS(GLV_E_TABLE_EXISTS, catalog_table_declare(db, ID("q"), NO_PROPERTIES, &mem, &at, &err));
   open_db(CATALOG_NAMESPACE);
   const pair k = {STR("k"), STR("v")};
-  OK(catalog_table_declare(db, ID("r"), (metadata){&k, 1}, &err));
+  OK(catalog_table_declare(db, ID("r"), (metadata){&k, 1}, &mem, &at, &err));
   assert_string_equal(row_text("r"), "r|table|r.lance|{\"k\":\"v\"}");
-  assert_string_equal(tables(ROOT), "r");
-  FAILS(GLV_E_TABLE_EXISTS, catalog_table_declare(db, ID("r"), NO_PROPERTIES, &err));
+  assert_string_equal(tables(ROOT), "q r");
+  FAILS(GLV_E_TABLE_EXISTS, catalog_table_declare(db, ID("r"), NO_PROPERTIES, &mem, &at, &err));
   OK(catalog_table_drop(db, ID("r"), false, &err));
   assert_false(exists("r.lance"));
+}
+
+static void registered_tables(void **state) {
+  (void)state;
+  catalog_table at;
+  bool is_declared;
+  const char *path;
+  make(ID("ns"));
+  create_table(ID("q"));
+  OK(catalog_table_register(db, ID("ns", "x"), "q.lance", &err));
+  assert_string_equal(row_text("ns$x"), "ns$x|table|q.lance|");
+  assert_true(can_open(ID("ns", "x")));
+  FAILS(GLV_E_TABLE_EXISTS, catalog_table_register(db, ID("ns", "x"), "other", &err));
+  OK(catalog_table_register(db, ID("ns", "y"), "not/yet", &err));
+  OK(catalog_table_locate(db, ID("ns", "y"), &mem, &at, &is_declared, &err));
+  assert_true(is_declared && strstr(at.path, "/not/yet") != NULL);
+  OK(catalog_table_locate(db, ID("q"), &mem, &at, &is_declared, &err));
+  assert_false(is_declared);
+  FAILS(GLV_E_TABLE_NOT_FOUND,
+        catalog_table_locate(db, ID("nobody"), &mem, &at, &is_declared, &err));
+  FAILS(GLV_E_NAMESPACE_NOT_FOUND, catalog_table_register(db, ID("no", "x"), "q.lance", &err));
+  FAILS(GLV_E_NAMESPACE_EXISTS,
+        (make(ID("ns", "z")), catalog_table_register(db, ID("ns", "z"), "q.lance", &err)));
+  FAILS(GLV_E_UNSUPPORTED, catalog_table_register(db, ID("x"), "q.lance", &err));
+  const char *const wrong[] = {"",         "/abs",       "../x",     "a/../../x",
+                               "s3://b/x", "__manifest", ".glaive/x"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    FAILS(GLV_E_INVALID_INPUT, catalog_table_register(db, ID("ns", "w"), wrong[i], &err));
+    assert_non_null(strstr(err.message, "location"));
+  }
+  OK(catalog_table_deregister(db, ID("ns", "x"), &mem, &path, &err));
+  assert_non_null(strstr(path, "/q.lance"));
+  assert_null(row_text("ns$x"));
+  assert_true(can_open(ID("q")));
+  FAILS(GLV_E_TABLE_NOT_FOUND, catalog_table_deregister(db, ID("ns", "x"), &mem, &path, &err));
+  FAILS(GLV_E_TABLE_NOT_FOUND, catalog_table_deregister(db, ID("ns", "z"), &mem, &path, &err));
+  FAILS(GLV_E_UNSUPPORTED, catalog_table_deregister(db, ID("q"), &mem, &path, &err));
+  open_db(CATALOG_NAMESPACE);
+  FAILS(GLV_E_UNSUPPORTED, catalog_table_register(db, ID("root"), "q.lance", &err));
 }
 
 static void undo(void **state) {
@@ -286,6 +332,7 @@ int main(void) {
       BOTH(a_refused_create_leaves_nothing),
       BOTH(child_tables),
       BOTH(declared_tables),
+      BOTH(registered_tables),
       BOTH(undo),
       BOTH(stale_root_rows),
       BOTH(deregistered),
