@@ -39,7 +39,8 @@ extern const route namespace_routes[];
 extern const route table_routes[];  /* life of tables: create, describe, drop, rename, ... */
 extern const route data_routes[];   /* rows: insert, multipart, update, delete, merge, columns */
 extern const route query_routes[];  /* query, count, plans */
-extern const route upkeep_routes[]; /* indexes, versions, tags, statistics, what is not there yet */
+extern const route upkeep_routes[]; /* indexes, versions, tags, statistics */
+extern const route other_routes[];  /* what there is nothing of */
 extern const route view_routes[];
 extern const route job_routes[];
 extern const route extra_routes[];   /* those of our servers alone, see wire/extra.h */

@@ -456,17 +456,6 @@ static glv_status update_field_metadata(request *r, glv_error *err) {
   return table_body_wrote(r, &result, NULL, err);
 }
 
-/* ---- what is not offered ---- */
-
-static glv_status no_index_building(request *r, glv_error *err) {
-  (void)r;
-  return FAIL(err, GLV_E_UNSUPPORTED, "the building of indexes is not offered");
-}
-static glv_status no_branches(request *r, glv_error *err) {
-  (void)r;
-  return FAIL(err, GLV_E_UNSUPPORTED, "branches are not offered");
-}
-
 const route upkeep_routes[] = {
     {"/v1/table/{id}/version/list", ROUTE_POST, ACCESS_READ, list_versions,
      "The versions of a table."},
@@ -482,17 +471,9 @@ const route upkeep_routes[] = {
     {"/v1/table/{id}/rename", ROUTE_POST, ACCESS_WRITE, rename_table, "Rename a table."},
     {"/v1/table/{id}/update_field_metadata", ROUTE_POST | ROUTE_SERIAL, ACCESS_WRITE,
      update_field_metadata, "Metadata of columns."},
-    {"/v1/table/{id}/create_index", ROUTE_POST, ACCESS_WRITE, no_index_building, "Not offered."},
-    {"/v1/table/{id}/create_scalar_index", ROUTE_POST, ACCESS_WRITE, no_index_building,
-     "Not offered."},
     {"/v1/table/{id}/index/list", ROUTE_POST, ACCESS_READ, list_indexes,
      "The indexes of a table, which other engines built."},
     {"/v1/table/{id}/index/{name}/stats", ROUTE_POST, ACCESS_READ, index_stats,
      "How much of a table an index covers."},
-    {"/v1/table/{id}/index/{name}/drop", ROUTE_POST, ACCESS_WRITE, no_index_building,
-     "Not offered."},
-    {"/v1/table/{id}/index/{name}/prewarm", ROUTE_POST, ACCESS_READ, no_index_building,
-     "Not offered."},
-    {"/v1/table/{id}/branches/{name}", ROUTE_POST, ACCESS_READ, no_branches, "Not offered."},
     {NULL, 0, ACCESS_NONE, NULL, NULL},
 };

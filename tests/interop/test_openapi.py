@@ -142,7 +142,7 @@ def for_tests(document, wild):
         close(operation["responses"])
         seed(operation.get("requestBody", {}), None, wild)
         if "{id}" in path:
-            usual, plain = {"enum": IDS[path.split("/")[2]]}, parts["parameters"]["id"]
+            usual, plain = {"enum": IDS.get(path.split("/")[2], ["nobody"])}, parts["parameters"]["id"]
             operation["parameters"][0] = plain | {"schema": {"anyOf": [usual, plain["schema"]]} if wild else usual}
     for schema in ("Branch", "OptionalNumber", "Names", "Query", "TagName", "TagSet", "Projection", "Refresh", "Texts", "JobId", "Type"):
         seed(parts["schemas"][schema], "branch" if schema == "Branch" else None, wild)

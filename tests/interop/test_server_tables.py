@@ -239,3 +239,15 @@ def test_25_what_is_not_there(served):
     for path, body in (("/v1/table/t/branches/list/", {}), ("/v1/table/t/branches/create/", {"name": "b"}),
                        ("/v1/table/t/create_index/", {"column": "id", "index_type": "FTS"})):
         served.refused(501, 0, path, body)
+
+
+def test_25_what_there_is_nothing_of(served):
+    for path, body in (("/v1/namespace/$/secret/list", {"secrets": []}), ("/v1/namespace/$/view/list", {"views": []}),
+                       ("/v1/namespace/$/function/list", {"functions": []})):
+        assert served.ok(path, method="GET") == body
+    for path, body in (("errors", {"records": []}), ("get_lsm_write_spec/", {"lsm_write_spec": None}), ("get_lsm_stats/", {"lsm_stats": None})):
+        assert served.ok(f"{T}{path}", {}) == body
+    for path in (f"{T}clone", f"{T}backfill_column", f"{T}set_lsm_write_spec/", f"{T}fetch_blobs/", "/v1/view/v/create", "/v1/secret/s/create",
+                 "/v1/function/f/describe", f"{T}version/create", "/v1/table/version/batch-create", "/v1/table/batch-commit",
+                 f"{T}index/i/prewarm/", f"{T}page_cache/prewarm/"):
+        served.refused(501, 0, path, {})
