@@ -8,7 +8,8 @@
  *       "params":  names in components/parameters; those of the path come by themselves
  *       "body":    a schema, or the content type of a body that is not JSON
  *       "or_rows": describes rows that may stand in the place of a JSON body
- *       "answers": {"200": a schema, or the content type of an answer that is not JSON}
+ *       "answers": {"200": a schema, or the content type of an answer that is not JSON; an array of
+ *                  these where there are several forms}
  *       "errors":  further statuses in components/responses; those of every route come by
  *                  themselves}}
  */

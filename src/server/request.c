@@ -76,6 +76,12 @@ bool request_has_arrow(const request *r) {
   return str_equal_ascii_case(str_slice(given, size), STR(wanted));
 }
 
+bool request_wants_json(const request *r) {
+  const char *given = request_header(r, "accept");
+  return given != NULL &&
+         str_equal_ascii_case(str_slice(given, strcspn(given, ",; \t")), STR("application/json"));
+}
+
 static glv_status body_source(exchange *x, byte_source *ret, glv_error *err) {
   if (x->upload != NULL) {
     *ret = upload_source(x->upload);

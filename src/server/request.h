@@ -91,6 +91,16 @@ glv_status answer_bytes(request *r, unsigned status, const char *type, str bytes
  * cuts the answer off.
  */
 glv_status answer_arrow(request *r, struct ArrowArrayStream *rows, bool as_file, glv_error *err);
+/** Whether the client asks for JSON first, of all that it takes. */
+bool request_wants_json(const request *r);
+/**
+ * Rows as one JSON document of texts, see cells_write in text/text.h. rows is taken over in every
+ * case.
+ * @param max_rows where it ends.
+ * Errors: GLV_E_LIMIT for a row that is too large for it.
+ */
+glv_status answer_cells(request *r, struct ArrowArrayStream *rows, uint64_t max_rows,
+                        glv_error *err);
 /** A header of the answer, before or after the call that gives its body. Both are copied. */
 glv_status answer_header(request *r, const char *name, const char *value, glv_error *err);
 

@@ -34,9 +34,9 @@ struct router {
   size_t route_count;
 };
 
-static const route *const tables[] = {namespace_routes, table_routes,  data_routes, query_routes,
-                                      upkeep_routes,    other_routes,  view_routes, job_routes,
-                                      extra_routes,     service_routes};
+static const route *const tables[] = {namespace_routes, table_routes,   data_routes,   query_routes,
+                                      upkeep_routes,    other_routes,   view_routes,   job_routes,
+                                      extra_routes,     service_routes, console_routes};
 
 const route *router_table(size_t index) {
   return index < sizeof tables / sizeof tables[0] ? tables[index] : NULL;

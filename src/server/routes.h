@@ -44,6 +44,7 @@ extern const route other_routes[];  /* what there is nothing of */
 extern const route view_routes[];
 extern const route job_routes[];
 extern const route extra_routes[];   /* those of our servers alone, see wire/extra.h */
-extern const route service_routes[]; /* health, metrics, the description, the console */
+extern const route service_routes[]; /* health, metrics, the description */
+extern const route console_routes[]; /* the page for browsers */
 
 #endif

@@ -80,16 +80,22 @@ static glv_status analyze_plan(request *r, glv_error *err) {
 
 /* ---- SQL ---- */
 
+enum { CELL_ROWS = 1000, MOST_CELL_ROWS = 10000 };
+
+/* As JSON for who asks for it, cut off at 'limit': for programs that show some rows. */
 static glv_status query_sql(request *r, glv_error *err) {
   const json *body = NULL;
   const char *sql = NULL;
+  uint64_t limit = CELL_ROWS;
   struct ArrowArrayStream rows;
   glv_call_options options = GLV_OPTIONS(glv_call_options);
   TRY(request_json(r, &body, err));
   TRY(wire_text_required(body, "query", &sql, err));
+  TRY(wire_uint(body, "limit", &limit, err));
   options.cancel = r->cancel;
   TRY(glv_query(r->server->conn, sql, &options, &rows, err));
-  return answer_arrow(r, &rows, true, err);
+  return request_wants_json(r) ? answer_cells(r, &rows, u64_min(limit, MOST_CELL_ROWS), err)
+                               : answer_arrow(r, &rows, true, err);
 }
 
 const route query_routes[] = {

@@ -70,6 +70,19 @@ glv_status jsonl_write(glv_env *env, batch_reader *r, byte_sink sink, glv_error 
 glv_status table_write(glv_env *env, batch_reader *r, byte_sink sink, uint64_t *ret_rows,
                        glv_error *err);
 
+/**
+ * Rows for a program that shows them, as one JSON document: {"columns": [{"name", "type"}], "rows":
+ * [[..]], "more": bool}. A value is its plain text (as in CSV; nested ones are JSON), whatever its
+ * type, so that no reader of JSON rounds it, or null.
+ *
+ * @param max_rows  the document ends before the first row past it; then "more" is true.
+ * @param max_bytes it ends with the row that passes it, too.
+ * @param ret_rows  may be NULL: how many rows it has.
+ * Errors: those of r; GLV_E_LIMIT, GLV_E_NOMEM of out.
+ */
+glv_status cells_write(batch_reader *r, uint64_t max_rows, size_t max_bytes, buf *out,
+                       uint64_t *ret_rows, glv_error *err);
+
 /** Append one value as the JSON writer shows it. */
 glv_status text_print_json(const array *a, size_t row, buf *out, glv_error *err);
 

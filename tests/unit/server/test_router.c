@@ -55,7 +55,7 @@ static void words_are_compared_as_they_come(void **state) {
                                        "",
                                        "*",
                                        "/health/x",
-                                       "/",
+                                       "//",
                                        "http://x/health",
                                        "/./health",
                                        "/x/../health",

@@ -204,8 +204,73 @@ static void tables(void **state) {
            " x\\ty\n");
 }
 
+/* The document of at most so many rows and bytes, of text in JSON Lines. */
+static void cells_of(test_env *t, const char *text, uint64_t rows, size_t bytes, const char *want) {
+  reading r = {.text = str_of(text), .piece = 1000};
+  batch_reader reader;
+  buf out;
+  uint64_t count = 77;
+  buf_init(&out, t->env, 10000);
+  assert_int_equal(jsonl_reader_open(t->env, reading_source(&r),
+                                     &(text_read_options){.batch_rows = 2}, &reader, NULL),
+                   GLV_OK);
+  assert_int_equal(cells_write(&reader, rows, bytes, &out, &count, NULL), GLV_OK);
+  assert_string_equal(out.data, want);
+  assert_true(count <= rows);
+  batch_reader_dispose(&reader);
+  buf_dispose(&out);
+}
+
+#define CELL_COLUMNS                                                                               \
+  "{\"columns\":[{\"name\":\"a\\\"\",\"type\":\"int64\"},{\"name\":\"b\",\"type\":\"list<item: "   \
+  "string>\"}],\"rows\":["
+
+static void cells(void **state) {
+  test_env *t = *state;
+  const char *three = "{\"a\\\"\":9007199254740993,\"b\":[\"x\\n\"]}\n"
+                      "{\"a\\\"\":null,\"b\":[]}\n"
+                      "{\"a\\\"\":-1,\"b\":null}\n";
+  const char *all =
+      CELL_COLUMNS "[\"9007199254740993\",\"[\\\"x\\\\n\\\"]\"],[null,\"[]\"],[\"-1\",null]]"
+                   ",\"more\":false}";
+  cells_of(t, three, 100, SIZE_MAX, all);
+  cells_of(t, three, 3, SIZE_MAX, all);
+  cells_of(t, three, 0, SIZE_MAX, CELL_COLUMNS "],\"more\":true}");
+  const char *two =
+      CELL_COLUMNS "[\"9007199254740993\",\"[\\\"x\\\\n\\\"]\"],[null,\"[]\"]],\"more\":true}";
+  cells_of(t, three, 2, SIZE_MAX, two);
+  cells_of(t, three, 100, strlen(two) - strlen("],\"more\":true}"), two);
+  cells_of(t, three, 100, strlen(two) - strlen("],\"more\":true}") + 1, all);
+}
+
+/* A document that does not fit. */
+static void cells_without_room(void **state) {
+  test_env *t = *state;
+  reading r = {.text = STR("{\"a\":1,\"b\":\"text\"}\n{\"a\":2,\"b\":null}\n"), .piece = 1000};
+  batch b;
+  glv_error err;
+  assert_int_equal(reading_all(t->env, jsonl_reader_open, &r, NULL, &b, NULL), GLV_OK);
+  for (size_t room = 0;; room++) {
+    batch_reader reader;
+    buf out;
+    buf_init(&out, t->env, room);
+    assert_int_equal(batch_reader_of(t->env, b.schema, &b, 1, &reader, NULL), GLV_OK);
+    const glv_status status = cells_write(&reader, 10, SIZE_MAX, &out, NULL, &err);
+    batch_reader_dispose(&reader);
+    buf_dispose(&out);
+    if (status == GLV_OK) {
+      assert_true(room > 60);
+      break;
+    }
+    assert_int_equal(status, GLV_E_LIMIT);
+  }
+  batch_dispose(&b);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(flat_values), cmocka_unit_test(all_types),
-                                     cmocka_unit_test(temporal), cmocka_unit_test(tables)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(flat_values), cmocka_unit_test(all_types),
+      cmocka_unit_test(temporal),    cmocka_unit_test(tables),
+      cmocka_unit_test(cells),       cmocka_unit_test(cells_without_room)};
   return cmocka_run_group_tests(tests, reading_setup, reading_teardown);
 }
