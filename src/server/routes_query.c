@@ -45,14 +45,13 @@ static glv_status query(request *r, glv_error *err) {
 
 /* ---- plans ---- */
 
-static glv_status answer_plan(request *r, const json *body, const json *query, uint32_t flags,
-                              glv_error *err) {
+static glv_status answer_plan(request *r, const json *query, uint32_t flags, glv_error *err) {
   glv_table *table = NULL;
   glv_explain_options options = GLV_OPTIONS(glv_explain_options);
   glv_buf text = {0};
   query_body asked;
   TRY(query_body_read(r, query, &asked, err));
-  TRY(table_body_open(r, body, &table, err));
+  TRY(table_body_open(r, query, &table, err));
   options.flags = flags;
   options.scan = asked.vectors.count == 0 ? &asked.scan : NULL;
   options.search = asked.vectors.count > 0 ? &asked.search : NULL;
@@ -69,13 +68,13 @@ static glv_status explain_plan(request *r, glv_error *err) {
   const json *query = js_member(body, "query");
   TRY(query != NULL ? wire_expect(query, JS_OBJECT, "'query'", err)
                     : FAIL(err, GLV_E_INVALID_INPUT, "'query' is missing"));
-  return answer_plan(r, body, query, 0, err);
+  return answer_plan(r, query, 0, err);
 }
 
 static glv_status analyze_plan(request *r, glv_error *err) {
   const json *body = NULL;
   TRY(table_body(r, &body, err));
-  return answer_plan(r, body, body, GLV_EXPLAIN_RUN, err);
+  return answer_plan(r, body, GLV_EXPLAIN_RUN, err);
 }
 
 /* ---- SQL ---- */

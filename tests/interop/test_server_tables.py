@@ -235,6 +235,14 @@ def test_dropping_a_view_as_a_table(served, db):
     assert not (db / "v.lance").exists()
 
 
+def test_plans_are_of_the_version_in_the_query(served, table):
+    table.add(PEOPLE)
+    for route, body in (("explain_plan", {"query": {"version": 1}}), ("analyze_plan", {"version": 1})):
+        now = served.ok(f"{T}{route}/", {"query": {}} if "query" in body else {})
+        assert served.ok(f"{T}{route}/", body) != now
+        served.refused(404, 11, f"{T}{route}/", {"query": {"version": 9}} if "query" in body else {"version": 9})
+
+
 def test_25_what_is_not_there(served):
     for path, body in (("/v1/table/t/branches/list/", {}), ("/v1/table/t/branches/create/", {"name": "b"}),
                        ("/v1/table/t/create_index/", {"column": "id", "index_type": "FTS"})):
