@@ -107,7 +107,7 @@ static glv_status put_request(const writer *w, glv_error *err) {
 static glv_status put_answer(json *responses, str status, const json *node, glv_error *err) {
   CLEANUP(js_cleanup) json *response = js_new_object();
   CLEANUP(js_cleanup) json *content = js_new_object();
-  TRY(put_text(response, "description", str_is(status, "202") ? "It has begun." : "Done.", err));
+  TRY(put_text(response, "description", str_is(status, "200") ? "Done." : "It has begun.", err));
   const bool is_one = js_kind_of(node) != JS_ARRAY; /* else: the client chooses */
   for (size_t i = 0; i < (is_one ? 1 : js_count(node)); i++) {
     TRY(put_content(content, is_one ? node : js_item(node, i), err));

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 
 #include "arrow/cdata.h"
+#include "base/checked.h"
+#include "server/name_list.h"
 #include "server/routes.h"
 #include "server/server_private.h"
 #include "server/table_body.h"
@@ -70,6 +72,43 @@ static glv_status put_version(request *r, const batch *b, size_t i, json *into, 
   return js_push(into, taken, err);
 }
 
+/* The version that a page begins after; 0 = at the start. */
+static glv_status read_after(const glv_page_options *page, uint64_t *ret, glv_error *err) {
+  *ret = 0;
+  if (page->page_token != NULL && (!str_to_u64(str_of(page->page_token), ret) || *ret == 0)) {
+    return FAIL(err, GLV_E_INVALID_INPUT, "'page_token' is none that this server gave");
+  }
+  return GLV_OK;
+}
+
+/* What the parameters ask for of all versions, which ascend. */
+static glv_status put_version_page(request *r, const json *all, json *body, glv_error *err) {
+  CLEANUP(js_cleanup) json *entries = js_new_array();
+  glv_page_options page;
+  bool descending = false;
+  bool more = false;
+  uint64_t after = 0;
+  uint64_t last = 0;
+  TRY(name_list_page(r, 0, &page, err));
+  TRY(read_after(&page, &after, err));
+  TRY(request_param_bool(r, "descending", &descending, err));
+  for (size_t i = 0; i < js_count(all) && !more; i++) {
+    const json *entry = js_item(all, descending ? js_count(all) - 1 - i : i);
+    const uint64_t version = (uint64_t)js_int(js_member(entry, "version"));
+    if (after != 0 && (descending ? version >= after : version <= after)) {
+      continue;
+    }
+    more = (page.flags & GLV_PAGE_LIMIT) != 0 && js_count(entries) == page.limit;
+    TRY(more ? GLV_OK : js_push(entries, js_copy(entry), err));
+    last = more ? last : version;
+  }
+  const char *token = more && last != 0 ? arena_printf(r->memory, "%" PRIu64, last) : NULL;
+  json *taken = entries;
+  entries = NULL;
+  TRY(js_put(body, "versions", taken, err));
+  return wire_put_text(body, WIRE_PAGE_TOKEN, token, err);
+}
+
 static glv_status list_versions(request *r, glv_error *err) {
   const json *ignored = NULL;
   glv_table *table = NULL;
@@ -80,10 +119,8 @@ static glv_status list_versions(request *r, glv_error *err) {
   TRY(server_table_open(r, r->id, 0, &table, err));
   TRY(glv_table_versions(table, &rows, err));
   TRY(each_row(r, &rows, entries, put_version, err));
-  json *taken = entries;
-  entries = NULL;
-  TRY(js_put(body, "versions", taken, err));
-  taken = body;
+  TRY(put_version_page(r, entries, body, err));
+  json *taken = body;
   body = NULL;
   return answer_json(r, 200, taken, err);
 }

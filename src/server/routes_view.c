@@ -9,8 +9,9 @@
 
 /* ---- beginning ---- */
 
-/* Every creation and drop is a job: 202 with its id. version: 0 = not told. */
-static glv_status answer_begun(request *r, const char *id, uint64_t version, glv_error *err) {
+/* Every creation, refresh and drop is a job: its id. version: 0 = not told. */
+static glv_status answer_begun(request *r, unsigned http_status, const char *id, uint64_t version,
+                               glv_error *err) {
   json *body = NULL;
   TRY(wire_job_id_write(id, &body, err));
   const glv_status status = version != 0 ? wire_put_uint(body, "version", version, err) : GLV_OK;
@@ -18,7 +19,7 @@ static glv_status answer_begun(request *r, const char *id, uint64_t version, glv
     js_free(body);
     return status;
   }
-  return answer_json(r, 202, body, err);
+  return answer_json(r, http_status, body, err);
 }
 
 /* A name that is taken is no reason to repeat the call: 409. */
@@ -48,7 +49,8 @@ static glv_status create(request *r, glv_error *err) {
   const uint64_t version = glv_table_version(glv_view_table(view));
   glv_view_free(view);
   TRY(jobs_begin_fill(r, body, wanted.with_no_data, &begun, err));
-  return answer_begun(r, begun.id, version, err);
+  /* LanceDB demands 202; clients of the namespace specification read the body of 201 only. */
+  return answer_begun(r, wanted.is_older ? 201 : 202, begun.id, version, err);
 }
 
 static glv_status refresh(request *r, glv_error *err) {
@@ -62,13 +64,13 @@ static glv_status refresh(request *r, glv_error *err) {
     return FAIL(err, GLV_E_INVALID_INPUT, "'output_limit' is not offered: a refresh is whole");
   }
   TRY(jobs_begin_refresh(r, &wanted, body, &begun, err));
-  return answer_begun(r, begun.id, 0, err);
+  return answer_begun(r, 202, begun.id, 0, err);
 }
 
 static glv_status drop(request *r, glv_error *err) {
   jobs_begun begun;
   TRY(jobs_begin_drop(r, &begun, err));
-  return answer_begun(r, begun.id, 0, err);
+  return answer_begun(r, 202, begun.id, 0, err);
 }
 
 /* ---- asking ---- */

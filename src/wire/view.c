@@ -126,6 +126,7 @@ glv_status wire_view_create_read(arena *memory, const json *body, wire_view_crea
     return FAIL(err, GLV_E_INVALID_INPUT,
                 "a view is created from one of 'query', 'source_table' and 'source_query'");
   }
+  ret->is_older = is_older;
   if (is_older) {
     TRY(read_older(body, ret, err));
   } else if (is_in_parts) {

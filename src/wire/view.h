@@ -46,6 +46,7 @@ typedef struct wire_view_create {
   bool with_no_data;
   const char *stored_form;   /* NULL = the default; "select", "query": for our servers */
   const char *output_schema; /* base64 of an Arrow schema that must be the result; NULL = any */
+  bool is_older;             /* came as `source_query` */
 } wire_view_create;
 
 /** Writes query, with_no_data and stored_form. */

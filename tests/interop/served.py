@@ -43,7 +43,7 @@ class Served:
 
     def ok(self, path, body=None, **more):
         status, answer = self.call(path, body, **more)
-        assert status in (200, 202), (path, status, answer)
+        assert status in (200, 201, 202), (path, status, answer)
         return answer
 
     def refused(self, status, code, path, body=None, **more):

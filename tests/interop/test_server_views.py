@@ -99,8 +99,8 @@ def test_18_what_is_refused_at_once(served, lancedb40):
 
 
 def test_19_the_older_shape(served, db):
-    begun = served.ok(f"{V}a/create", {"kind": "query", "source_query": "SELECT id FROM src"})
-    assert begun["version"] == 1 and served.wait(begun["job_id"])["job_state"] == "DONE"
+    status, begun = served.call(f"{V}a/create", {"kind": "query", "source_query": "SELECT id FROM src"})
+    assert status == 201 and begun["version"] == 1 and served.wait(begun["job_id"])["job_state"] == "DONE"
     assert ids(db, "a") == []
     begun = served.ok(f"{V}b/create", {"source_query": "SELECT id FROM src", "with_no_data": False})
     served.wait(begun["job_id"])
