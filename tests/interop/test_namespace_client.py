@@ -2,6 +2,7 @@
 import base64
 import io
 import json
+import pathlib
 import re
 
 import lance
@@ -119,6 +120,20 @@ def test_life_of_tables(api, table, served):
     assert "root" in api.list_all_tables().tables and "root" in api.list_tables("$").tables
 
 
+def test_places(api, table):
+    ns = table.split("$")[0]
+    declared = api.declare_table(f"{ns}$later", models.DeclareTableRequest())
+    assert declared.location.endswith(f"{ns}$later")
+    api.refused(409, 5, "declare_table", f"{ns}$later", models.DeclareTableRequest())
+    told = api.describe_table(f"{ns}$later", models.DescribeTableRequest())
+    assert told.is_only_declared and told.version is None and told.location == declared.location
+    assert api.create_table(f"{ns}$later", stream_of(numbers(2))).location == declared.location
+    place = api.deregister_table(f"{ns}$later", models.DeregisterTableRequest()).location
+    api.refused(404, 4, "table_exists", f"{ns}$later", models.TableExistsRequest())
+    assert api.register_table(f"{ns}$again", models.RegisterTableRequest(location=pathlib.Path(place).name)).location == place
+    assert api.count_table_rows(f"{ns}$again", models.CountTableRowsRequest()) == 2
+
+
 def test_rows(api, table):
     assert api.insert_into_table(table, stream_of(numbers(5, 10)), mode="append").version == 2
     assert api.count_table_rows(table, models.CountTableRowsRequest()) == 15
@@ -208,6 +223,7 @@ def test_indexes(api, table, served):
     assert (index.index_name, index.columns, index.status) == ("id_idx", ["id"], "done") and index.index_uuid
     assert api.describe_table_index_stats(table, "id_idx", models.DescribeTableIndexStatsRequest()).num_indexed_rows == 10
     api.refused(404, 6, "describe_table_index_stats", table, "nobody", models.DescribeTableIndexStatsRequest())
+    api.refused(501, 0, "drop_table_index", table, "id_idx")
     api.refused(501, 0, "create_table_index", table, models.CreateTableIndexRequest(column="text", index_type="FTS"))
     api.refused(501, 0, "create_table_scalar_index", table, models.CreateTableIndexRequest(column="id", index_type="BTREE"))
 
