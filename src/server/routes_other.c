@@ -51,6 +51,7 @@ NOT_OFFERED(blobs, "reading the bytes of blobs by this route")
 NOT_OFFERED(plain_views, "a view that is not materialized")
 NOT_OFFERED(secrets, "a secret")
 NOT_OFFERED(functions, "a function of the server")
+NOT_OFFERED(schema_metadata, "the metadata of a schema as a whole, without the route 'metadata',")
 NOT_OFFERED(managed_versions, "keeping the versions of tables by a server")
 
 #define NO_ROUTE(pattern, method, handler)                                                         \
@@ -90,6 +91,7 @@ const route other_routes[] = {
     NO_ROUTE("/v1/function/{id}/create", ROUTE_POST, no_functions),
     NO_ROUTE("/v1/function/{id}/describe", ROUTE_POST, no_functions),
     NO_ROUTE("/v1/function/{id}/drop", ROUTE_POST, no_functions),
+    NO_ROUTE("/v1/table/{id}/schema_metadata/update", ROUTE_POST, no_schema_metadata),
     NO_ROUTE("/v1/table/{id}/version/create", ROUTE_POST, no_managed_versions),
     NO_ROUTE("/v1/table/{id}/version/describe", ROUTE_POST, no_managed_versions),
     NO_ROUTE("/v1/table/{id}/version/delete", ROUTE_POST, no_managed_versions),
