@@ -272,7 +272,7 @@ def test_a_table_and_a_view_are_described(page):
     page.click("#run")
     page.until(lambda: "6 rows" in page.text("#query-said"))
     next(b for b in page.all("#details button") if b.text == "Close").click()
-    assert page.text("#details") == ""
+    assert page.text("#details") == "" and page.focus() == "wide"
 
 
 def test_refresh_by_the_button(page, house):
@@ -432,6 +432,16 @@ def test_light_and_dark(page):
     assert ground() == light
 
 
+def test_a_narrow_window(page):
+    page.query("SELECT * FROM src")
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 320, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+    try:
+        assert page.run("return innerWidth") == 320
+        assert page.run("return document.documentElement.scrollWidth") <= 320, "only tables and pictures scroll sideways"
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_the_key_is_asked_for(chromium, db, lancedb40):
     lancedb40.create_table("t", PEOPLE)
     secret = key(db, "--scope", "read")
@@ -461,6 +471,38 @@ def test_the_key_is_asked_for(chromium, db, lancedb40):
     page.until(lambda: page.one("#key-dialog").is_displayed())
     page.press(Keys.ESCAPE)
     served.stop()
+
+
+def test_what_a_key_may_not_do_is_told(chromium, db, lancedb40):
+    lancedb40.create_table("src", PEOPLE, storage_options=STABLE)
+    served = Served(db, "--max-requests-per-key", "1")
+    served.wait(served.ok(f"{V}v/create", {"query": "SELECT id FROM src"})["job_id"])
+    secret = key(db, "--scope", "read")
+    page = Page(chromium, served.url)
+    page.until(lambda: page.one("#key-dialog").is_displayed())
+    page.press(secret, Keys.ENTER)
+    page.loaded()
+    assert page.text("#lost") == page.text("#trouble") == "", "too many requests at once are sent again"
+    page.click('[aria-label="Refresh v"]')
+    page.until(lambda: "scope" in page.text("#trouble"))
+    time.sleep(3.5)
+    assert "scope" in page.text("#trouble") and page.text("#lost") == "", "it stays until something else is done"
+    page.click("#reload")
+    page.until(lambda: page.text("#trouble") == "")
+    served.stop()
+
+
+def test_a_server_that_is_gone_and_back(chromium, db, lancedb40):
+    lancedb40.create_table("t", PEOPLE)
+    served = Served(db)
+    page = Page(chromium, served.url).loaded()
+    served.stop()
+    page.until(lambda: page.text("#lost") == "The server cannot be reached.")
+    again = subprocess.Popen([PROGRAM, "--db", str(db), "serve", "--port", served.url.rsplit(":", 1)[1], "--no-access-log"], stdout=subprocess.PIPE, text=True)
+    assert again.stdout.readline().startswith("serving")
+    page.until(lambda: page.text("#lost") == "")
+    again.terminate()
+    assert again.wait(30) == 0
 
 
 def test_a_key_for_one_namespace(chromium, db, lancedb40):

@@ -5,6 +5,7 @@
 "use strict";
 
 const MOST_NAMESPACES = 300, MOST_TABLES = 3000, MOST_JOBS = 30, AT_ONCE = 4;
+const MOST_TRIES = 6; /* of a request, while the server has too many of this key */
 const RUNNING = new Set(["QUEUED", "IN_PROGRESS"]);
 const state = {namespaces: [], tables: [], views: new Map(), jobs: new Map(), selected: null, result: null, cut: false};
 
@@ -81,20 +82,33 @@ function askKey(reason) {
   return asking;
 }
 
-async function call(path, body, signal) {
-  for (;;) {
-    const key = sessionStorage.getItem("glaive-key");
-    const headers = {accept: "application/json"};
-    if (key) headers["x-api-key"] = key;
-    if (body !== undefined) headers["content-type"] = "application/json";
-    const answer = await fetch(path, {
+/* What went wrong is told in the words of the server; a server that is not there has none. */
+async function send(path, body, key, signal) {
+  const headers = {accept: "application/json"};
+  if (key) headers["x-api-key"] = key;
+  if (body !== undefined) headers["content-type"] = "application/json";
+  try {
+    return await fetch(path, {
       method: body === undefined ? "GET" : "POST", headers, signal, cache: "no-store", credentials: "omit", redirect: "error",
       body: body === undefined ? undefined : JSON.stringify(body)});
+  } catch (error) {
+    throw error.name === "AbortError" ? error : new Error("The server cannot be reached.");
+  }
+}
+
+async function call(path, body, signal) {
+  for (let tries = 1; ;) {
+    const key = sessionStorage.getItem("glaive-key");
+    const answer = await send(path, body, key, signal);
     const told = await answer.json().catch(() => ({}));
     if (answer.ok) return told;
     if (answer.status === 401) {
       if (sessionStorage.getItem("glaive-key") !== key) continue; /* another request has asked meanwhile */
       if (!refused && await askKey(key ? "The server does not know this key. It asks for another one." : "This server asks for an API key. It is kept until this tab is closed.")) continue;
+    }
+    if (answer.status === 503 && told.code === 21 && tries < MOST_TRIES) {
+      await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** tries++));
+      continue;
     }
     throw Object.assign(new Error(told.error || `the server answered ${answer.status}`), {status: answer.status});
   }
@@ -184,6 +198,7 @@ function load() {
       showCatalog();
       await Promise.all([loadStatuses(), loadJobs()]);
       complain(null);
+      complain(null, $("lost"));
       say(`${count(state.tables.length, "table")}, ${count(state.views.size, "view")}${state.cut ? "; there are more, which are not shown" : ""}`);
     } catch (error) {
       say("");
@@ -260,6 +275,14 @@ async function select(id) {
   $("details-title").focus();
 }
 
+function deselect(id) {
+  state.selected = null;
+  $("details").hidden = true;
+  showCatalog();
+  const from = [...document.querySelectorAll("#catalog [data-key]")].find((node) => node.dataset.key === keyOf(id));
+  if (from) from.focus();
+}
+
 function described(id, table, rows, view) {
   const facts = [["Kind", view ? "materialized view" : "table"], ["Version", whole(table.version)], ["Rows", whole(rows)], ["Place", table.location || ""]];
   const columns = table.schema ? table.schema.fields : [];
@@ -271,7 +294,7 @@ function described(id, table, rows, view) {
       el("tbody", {}, ...columns.map((field) => el("tr", {}, el("td", {}, field.name), el("td", {}, typeName(field.type)), el("td", {}, field.nullable ? "yes" : "no")))))),
     el("div", {class: "tools"},
       el("button", {type: "button", click: () => compose(id)}, "Query it"),
-      el("button", {type: "button", click: () => { state.selected = null; $("details").hidden = true; showCatalog(); }}, "Close"))].filter(Boolean);
+      el("button", {type: "button", click: () => deselect(id)}, "Close"))].filter(Boolean);
 }
 
 function typeName(type) {
@@ -521,6 +544,7 @@ function watch(delay) {
 async function tick() {
   if (watching || document.hidden || asking || refused) return watch(500);
   watching = true;
+  let delay = 3000;
   try {
     const ended = await loadJobs();
     if (ended.length) {
@@ -535,13 +559,14 @@ async function tick() {
       showCatalog();
       await loadStatuses();
     }
-    complain(null);
+    complain(null, $("lost"));
+    if ([...state.jobs.values()].some((job) => RUNNING.has(job.state))) delay = 500;
   } catch (error) {
-    complain(error);
+    complain(error, $("lost"));
   } finally {
     watching = false;
   }
-  return watch([...state.jobs.values()].some((job) => RUNNING.has(job.state)) ? 500 : 3000);
+  return watch(delay);
 }
 
 /* ---- queries ---- */
