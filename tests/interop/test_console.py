@@ -84,6 +84,16 @@ def test_other_methods_and_files(served):
     assert raw(served, "/console")[0] == 404
 
 
+def test_pages_of_other_sites_are_refused(served):
+    for site in ("cross-site", "same-site", "nonsense"):
+        headers = {"sec-fetch-site": site}
+        assert "other sites" in served.refused(403, 15, "/v1/namespace/evil/create", {}, headers=headers)
+        served.refused(403, 15, "/v1/namespace/$/list", method="GET", headers=headers)
+        assert raw(served, "/", sec_fetch_site=site)[0] == raw(served, "/health", sec_fetch_site=site)[0] == 200
+    for site in ("same-origin", "none"):
+        assert served.ok("/v1/namespace/$/list", method="GET", headers={"sec-fetch-site": site})["namespaces"] == []
+
+
 def key(db, *words):
     return json.loads(subprocess.run([PROGRAM, "--db", str(db), "--json", "key", "create", *words], capture_output=True, check=True).stdout)["key"]
 
@@ -570,6 +580,17 @@ class Liar(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *words):
         pass
+
+
+def test_another_page_cannot_write(chromium, served):
+    other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Blank", (Liar,), {"do_GET": lambda self: self.send(b"<p>", 200, {"content-type": "text/html"})}))
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    chromium.get(f"http://127.0.0.1:{other.server_port}/")
+    chromium.execute_async_script("fetch(arguments[0], {method: 'POST', mode: 'no-cors', body: '{}'}).then(() => arguments[1]('sent'), (e) => arguments[1](String(e)))",
+                                  served.url + "/v1/namespace/evil/create")
+    assert served.ok("/v1/namespace/$/list", method="GET")["namespaces"] == []
+    other.shutdown()
+    chromium.get_log("browser")
 
 
 def test_markup_stays_text(chromium, served):
