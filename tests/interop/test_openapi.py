@@ -17,7 +17,7 @@ from schemathesis.checks import not_a_server_error  # noqa: F401 (registers the 
 from schemathesis.specs.openapi import checks
 
 ROWS, FILE = "application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file"
-EXAMPLES = 320 if os.environ.get("GLAIVE_LONG") else 6
+EXAMPLES = 320 if os.environ.get("GLAIVE_LONG") else 5
 SEED = int(os.environ.get("GLAIVE_SEED", 1))
 # What requests often say: in paths by what the path is about, in bodies and query strings by the name of the member.
 IDS = {"namespace": ["$", "ops", "nobody"], "table": ["people", "people", "ops$people", "adults", "nobody"],
