@@ -1,5 +1,6 @@
 # glaive_embed(SYMBOL FILE OUTPUT): a source file OUTPUT that defines the bytes of FILE as `const unsigned char SYMBOL[]` and their number
-# as `const size_t SYMBOL_size`; `const char SYMBOL_digest[]` is a text that changes with them. Called by cmake -P with INPUT, SYMBOL and OUTPUT it writes that file.
+# as `const size_t SYMBOL_size`; `const char SYMBOL_digest[]` is a text that changes with them. Called by cmake -P with INPUT, SYMBOL and
+# OUTPUT it writes that file.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${INPUT} bytes HEX)
   file(SHA256 ${INPUT} digest)

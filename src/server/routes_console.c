@@ -9,12 +9,23 @@
 #include "server/routes.h"
 #include "server/server_private.h"
 
+#define SCRIPT "text/javascript; charset=utf-8"
+
 /* The files of src/server/console: X(name, symbol, type). */
 #define FILES(X)                                                                                   \
-  X("index.html", console_page, "text/html; charset=utf-8")                                        \
-  X("console.css", console_style, "text/css; charset=utf-8")                                       \
-  X("console.js", console_script, "text/javascript; charset=utf-8")                                \
-  X("console.svg", console_icon, "image/svg+xml")
+  X("index.html", console_index_html, "text/html; charset=utf-8")                                  \
+  X("console.css", console_console_css, "text/css; charset=utf-8")                                 \
+  X("catalog.js", console_catalog_js, SCRIPT)                                                      \
+  X("chart.js", console_chart_js, SCRIPT)                                                          \
+  X("console.js", console_console_js, SCRIPT)                                                      \
+  X("elements.js", console_elements_js, SCRIPT)                                                    \
+  X("jobs.js", console_jobs_js, SCRIPT)                                                            \
+  X("lineage.js", console_lineage_js, SCRIPT)                                                      \
+  X("query.js", console_query_js, SCRIPT)                                                          \
+  X("requests.js", console_requests_js, SCRIPT)                                                    \
+  X("state.js", console_state_js, SCRIPT)                                                          \
+  X("views.js", console_views_js, SCRIPT)                                                          \
+  X("console.svg", console_console_svg, "image/svg+xml")
 
 #define DECLARE(name, symbol, type)                                                                \
   extern const unsigned char symbol[];                                                             \
