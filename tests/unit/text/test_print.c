@@ -243,6 +243,29 @@ static void cells(void **state) {
   cells_of(t, three, 100, strlen(two) - strlen("],\"more\":true}") + 1, all);
 }
 
+/* Memory that is missing anywhere. */
+static void cells_without_memory(void **state) {
+  test_env *t = *state;
+  reading r = {.text = STR("{\"a\":1,\"b\":\"text\"}\n{\"a\":2,\"b\":null}\n"), .piece = 1000};
+  batch b;
+  bool done = false;
+  assert_int_equal(reading_all(t->env, jsonl_reader_open, &r, NULL, &b, NULL), GLV_OK);
+  for (uint64_t n = 1; !done; n++) {
+    batch_reader reader;
+    buf out;
+    buf_init(&out, t->env, 1000);
+    assert_int_equal(batch_reader_of(t->env, b.schema, &b, 1, &reader, NULL), GLV_OK);
+    alloc_fault_arm(&t->alloc, n, true);
+    const glv_status status = cells_write(&reader, 10, SIZE_MAX, &out, NULL, NULL);
+    done = !atomic_load(&t->alloc.fired);
+    alloc_fault_arm(&t->alloc, 0, false);
+    assert_int_equal(status, done ? GLV_OK : GLV_E_NOMEM);
+    batch_reader_dispose(&reader);
+    buf_dispose(&out);
+  }
+  batch_dispose(&b);
+}
+
 /* A document that does not fit. */
 static void cells_without_room(void **state) {
   test_env *t = *state;
@@ -268,9 +291,12 @@ static void cells_without_room(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(flat_values), cmocka_unit_test(all_types),
-      cmocka_unit_test(temporal),    cmocka_unit_test(tables),
-      cmocka_unit_test(cells),       cmocka_unit_test(cells_without_room)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(flat_values),
+                                     cmocka_unit_test(all_types),
+                                     cmocka_unit_test(temporal),
+                                     cmocka_unit_test(tables),
+                                     cmocka_unit_test(cells),
+                                     cmocka_unit_test(cells_without_room),
+                                     cmocka_unit_test(cells_without_memory)};
   return cmocka_run_group_tests(tests, reading_setup, reading_teardown);
 }
