@@ -3,7 +3,9 @@
  * bytes of a body belong to the response, which outlives the exchange; a block of them begins with
  * the environment that releases it.
  */
+#include <inttypes.h>
 #include <microhttpd.h>
+#include <stdio.h>
 
 #include "server/answer_private.h"
 #include "server/gzip.h"
@@ -92,6 +94,26 @@ glv_status answer_bytes(request *r, unsigned status, const char *content_type, s
   TRY(answer_block_init(&b, r->env, err));
   TRY(buf_append_str(&b, bytes, err));
   return answer_text(exchange_of(r), status, copy, &b, err);
+}
+
+glv_status answer_numbers(request *r, const named_number *numbers, size_t count, glv_error *err) {
+  char text[512];
+  size_t size = 0;
+  for (size_t i = 0; i < count && size < sizeof text; i++) {
+    size += (size_t)snprintf(text + size, sizeof text - size, "%c\"%s\":%" PRIu64,
+                             i == 0 ? '{' : ',', numbers[i].name, numbers[i].value);
+  }
+  if (count == 0 || size + 1 >= sizeof text) {
+    return FAIL(err, GLV_E_INTERNAL, "an answer of %zu numbers is too long", count);
+  }
+  text[size++] = '}';
+  struct MHD_Response *response =
+      MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_COPY);
+  if (response == NULL) {
+    return error_nomem(err, size);
+  }
+  answer_set(exchange_of(r), 200, "application/json", response, size);
+  return GLV_OK;
 }
 
 glv_status answer_header(request *r, const char *name, const char *value, glv_error *err) {

@@ -83,6 +83,14 @@ bool request_has_arrow(const request *r);
 
 /** body is taken over in every case; NULL = {}. */
 glv_status answer_json(request *r, unsigned status, json *body, glv_error *err);
+/** A number of an answer. */
+typedef struct named_number {
+  const char *name;
+  uint64_t value; /* below 2^63 */
+} named_number;
+/** Answer 200 with an object of some numbers. It takes no memory of the environment: what was
+ * changed must not be answered with a failure afterwards. */
+glv_status answer_numbers(request *r, const named_number *numbers, size_t count, glv_error *err);
 /** Bytes are copied. type: a content type. */
 glv_status answer_bytes(request *r, unsigned status, const char *type, str bytes, glv_error *err);
 /**

@@ -3,6 +3,7 @@
  * docs/rest-extensions.md.
  */
 #include "server/routes.h"
+#include "server/table_body.h"
 #include "server/tables.h"
 #include "wire/extra.h"
 #include "wire/members.h"
@@ -65,16 +66,6 @@ static glv_status clean_up(request *r, glv_error *err) {
   return answer_json(r, 200, answer, err);
 }
 
-/* {"version", "num_attempts"} of a change. */
-static glv_status answer_change(request *r, uint64_t version, uint32_t attempts, glv_error *err) {
-  CLEANUP(js_cleanup) json *answer = js_new_object();
-  TRY(wire_put_uint(answer, "version", version, err));
-  TRY(wire_put_uint(answer, "num_attempts", attempts, err));
-  json *taken = answer;
-  answer = NULL;
-  return answer_json(r, 200, taken, err);
-}
-
 static glv_status migrate(request *r, glv_error *err) {
   const json *body;
   glv_table *table;
@@ -85,7 +76,8 @@ static glv_status migrate(request *r, glv_error *err) {
   TRY(server_table_open_own(r, r->id, NULL, &table, err));
   options.flags = row_ids ? GLV_MIGRATE_STABLE_ROW_IDS : 0;
   TRY(glv_table_migrate(table, &options, err));
-  return answer_change(r, glv_table_version(table), 1, err);
+  const glv_write_result done = {.version = glv_table_version(table), .attempts = 1};
+  return table_body_wrote(r, &done, NULL, err);
 }
 
 /* ---- metadata ---- */
@@ -142,7 +134,7 @@ static glv_status set_metadata(request *r, glv_error *err) {
   options.flags = replace ? GLV_METADATA_REPLACE : 0;
   options.cancel = r->cancel;
   TRY(glv_table_set_metadata(table, items, &options, &done, err));
-  return answer_change(r, done.version, done.attempts, err);
+  return table_body_wrote(r, &done, NULL, err);
 }
 
 const route extra_routes[] = {

@@ -95,9 +95,11 @@ static glv_status create(request *r, glv_error *err) {
   TRY(request_arrow(r, &rows, err));
   options.cancel = r->cancel;
   TRY(glv_table_create(r->server->conn, r->id, &rows, &options, &table, err));
-  const glv_status status = answer_table(r, table, err);
+  const named_number version = {"version", glv_table_version(table)};
+  const glv_status status = answer_table(r, table, NULL);
   glv_table_free(table);
-  return status;
+  /* What was made is not answered with a failure: without memory there is less to say. */
+  return status == GLV_OK ? GLV_OK : answer_numbers(r, &version, 1, err);
 }
 
 /* ---- describe, exists ---- */

@@ -136,13 +136,8 @@ static glv_status restore(request *r, glv_error *err) {
   TRY(glv_table_checkout(table, &at, err));
   options.cancel = r->cancel;
   TRY(glv_table_restore(table, &options, err));
-  json *answer = js_new_object();
-  const glv_status status = wire_put_uint(answer, "version", glv_table_version(table), err);
-  if (status != GLV_OK) {
-    js_free(answer);
-    return status;
-  }
-  return answer_json(r, 200, answer, err);
+  const named_number version = {"version", glv_table_version(table)};
+  return answer_numbers(r, &version, 1, err);
 }
 
 /* ---- tags ---- */

@@ -62,14 +62,11 @@ glv_status table_body_refused(request *r, glv_status status, glv_error *err) {
 
 glv_status table_body_wrote(request *r, const glv_write_result *result, const write_counts *counts,
                             glv_error *err) {
-  CLEANUP(js_cleanup) json *body = js_new_object();
-  TRY(wire_put_uint(body, "version", result->version, err));
-  TRY(wire_put_uint(body, "num_attempts", result->attempts, err));
+  named_number numbers[6] = {{"version", result->version}, {"num_attempts", result->attempts}};
+  size_t count = 2;
   for (size_t i = 0; i < 4 && counts != NULL && counts->names[i] != NULL; i++) {
-    TRY(wire_put_uint(body, counts->names[i], counts->values[i], err));
+    numbers[count++] = (named_number){counts->names[i], counts->values[i]};
   }
-  TRY(table_body_version(r, result->version, err));
-  json *taken = body;
-  body = NULL;
-  return answer_json(r, 200, taken, err);
+  (void)table_body_version(r, result->version, NULL); /* without memory it is left out */
+  return answer_numbers(r, numbers, count, err);
 }
