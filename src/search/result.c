@@ -269,8 +269,9 @@ static glv_status choose_rows(shaping *s, uint32_t **ret, size_t *ret_count, glv
 
 /* ---- the result ---- */
 
-static glv_status make_output(const shaping *s, size_t i, const selection *rows, array *ret,
-                              glv_error *err) {
+/* t: of the column in the schema that the result keeps. */
+static glv_status make_output(const shaping *s, size_t i, const type *t, const selection *rows,
+                              array *ret, glv_error *err) {
   const output *o = &s->outputs[i];
   CLEANUP(array_unref) array values = {0};
   if (o->expr != NULL) {
@@ -280,7 +281,7 @@ static glv_status make_output(const shaping *s, size_t i, const selection *rows,
   } else {
     values = array_ref(&s->rows.columns[o->column]);
   }
-  return array_retype(s->env, &values, s->result->fields[i].type, ret, err);
+  return array_retype(s->env, &values, t, ret, err);
 }
 
 /* The result's schema with the number of the query in front. */
@@ -318,7 +319,7 @@ static glv_status make_result(shaping *s, bool numbers_queries, const selection 
   TRY(batch_new(s->env, result, rows->count, first + s->output_count, &b, err));
   TRY(numbers_queries ? make_query_numbers(s, rows, &b.columns[0], err) : GLV_OK);
   for (size_t i = 0; i < s->output_count; i++) {
-    TRY(make_output(s, i, rows, &b.columns[first + i], err));
+    TRY(make_output(s, i, result->fields[first + i].type, rows, &b.columns[first + i], err));
   }
   CLEANUP(batch_reader_dispose) batch_reader r = {0};
   TRY(batch_reader_of(s->env, result, &b, rows->count > 0, &r, err));

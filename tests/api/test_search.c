@@ -70,6 +70,17 @@ static void expect_rows(suite *s, glv_table *t, const glv_search_options *o, con
   mem_free(s->env, text);
 }
 
+/* Of a first batch; its nested types have to outlive the search. */
+static void expect_count(suite *s, glv_table *t, const glv_search_options *o, int64_t wanted) {
+  struct ArrowArrayStream rows;
+  struct ArrowArray batch;
+  must(s, glv_table_search(t, o, &rows, &s->err));
+  assert_int_equal(rows.get_next(&rows, &batch), 0);
+  assert_int_equal(batch.length, wanted);
+  batch.release(&batch);
+  rows.release(&rows);
+}
+
 static void nearest_first(void **state) {
   (void)state;
   suite s;
@@ -88,6 +99,8 @@ static void nearest_first(void **state) {
   o.flags = GLV_SCAN_LIMIT;
   o.limit = 2;
   expect_rows(&s, t, &o, "0 | 1 | 0.0\n0 | 2 | 2.0\n1 | 4 | 0.0\n1 | 2 | 8.0");
+  o.columns = (glv_pairs){NULL, 0};
+  expect_count(&s, t, &o, 4);
   o = options_for(one, 1);
   o.metric = GLV_METRIC_DOT;
   o.flags = GLV_SEARCH_LOWER | GLV_SEARCH_UPPER;
