@@ -9,6 +9,13 @@
 #include "wire/members.h"
 #include "wire/schema.h"
 
+/* An array that has to be there. */
+static glv_status read_list(const json *body, const char *key, const json **ret, glv_error *err) {
+  *ret = NULL;
+  TRY(wire_array(body, key, ret, err));
+  return *ret != NULL ? GLV_OK : FAIL(err, GLV_E_INVALID_INPUT, "'%s' is missing", key);
+}
+
 /* ---- rows ---- */
 
 static glv_status insert_part(request *r, bool overwrites, glv_error *err) {
@@ -94,8 +101,8 @@ static glv_status abort_parts(request *r, glv_error *err) {
 
 static glv_status read_updates(request *r, const json *body, glv_pairs *ret, glv_error *err) {
   const json *updates = NULL;
-  TRY(wire_array(body, "updates", &updates, err));
-  const size_t count = updates != NULL ? js_count(updates) : 0;
+  TRY(read_list(body, "updates", &updates, err));
+  const size_t count = js_count(updates);
   glv_pair *pairs = ARENA_ARRAY(r->memory, glv_pair, count);
   if (pairs == NULL) {
     return error_nomem(err, count * sizeof *pairs);
@@ -225,8 +232,8 @@ static glv_status add_null_columns(request *r, glv_table *table, const glv_write
 
 static glv_status read_columns(request *r, const json *body, glv_pairs *ret, glv_error *err) {
   const json *list = NULL;
-  TRY(wire_array(body, "new_columns", &list, err));
-  const size_t count = list != NULL ? js_count(list) : 0;
+  TRY(read_list(body, "new_columns", &list, err));
+  const size_t count = js_count(list);
   glv_pair *pairs = ARENA_ARRAY(r->memory, glv_pair, count);
   if (pairs == NULL) {
     return error_nomem(err, count * sizeof *pairs);
@@ -291,8 +298,8 @@ static glv_status alter_columns(request *r, glv_error *err) {
   CLEANUP(buf_dispose) buf text;
   buf_init(&text, r->env, SIZE_MAX / 2);
   TRY(table_body(r, &body, err));
-  TRY(wire_array(body, "alterations", &list, err));
-  for (size_t i = 0; list != NULL && i < js_count(list); i++) {
+  TRY(read_list(body, "alterations", &list, err));
+  for (size_t i = 0; i < js_count(list); i++) {
     TRY(put_alteration(r, js_item(list, i), changes, err));
   }
   TRY(js_print(changes, 0, 0, &text, err));
@@ -305,11 +312,13 @@ static glv_status alter_columns(request *r, glv_error *err) {
 
 static glv_status drop_columns(request *r, glv_error *err) {
   const json *body = NULL;
+  const json *list = NULL;
   glv_strs columns = {0};
   glv_table *table = NULL;
   glv_write_options options = GLV_OPTIONS(glv_write_options);
   glv_write_result result = GLV_OPTIONS(glv_write_result);
   TRY(table_body(r, &body, err));
+  TRY(read_list(body, "columns", &list, err));
   TRY(wire_texts(r->memory, body, "columns", &columns.items, &columns.count, err));
   TRY(table_body_open_own(r, &table, err));
   options.cancel = r->cancel;

@@ -142,6 +142,8 @@ def test_columns(served, table):
     table.checkout_latest()
     assert table.schema.names == ["id", "name"]
     served.refused(501, 0, f"{T}add_columns/", {"new_columns": [{"name": "c", "computed": "id"}]})
+    for path, key in (("add", "new_columns"), ("alter", "alterations"), ("drop", "columns")):
+        assert f"'{key}' is missing" in served.refused(400, 13, f"{T}{path}_columns/", {})
 
 
 def test_4_tags_in_both_dialects(served, table):
