@@ -142,6 +142,17 @@ static glv_status restore(request *r, glv_error *err) {
 
 /* ---- tags ---- */
 
+/* A time of the library; left out when it is not known. */
+static glv_status put_time(json *into, const char *key, const batch *b, size_t column, size_t i,
+                           glv_error *err) {
+  char text[WIRE_TIME_SIZE];
+  if (!array_is_valid(&b->columns[column], i)) {
+    return GLV_OK;
+  }
+  wire_time_print(ARRAY_VALUES(&b->columns[column], int64_t)[i], text);
+  return wire_put_text(into, key, text, err);
+}
+
 static glv_status put_tag(request *r, const batch *b, size_t i, json *into, glv_error *err) {
   const char *name = text_at(r, b, 0, i);
   const char *branch = text_at(r, b, 2, i);
@@ -153,6 +164,8 @@ static glv_status put_tag(request *r, const batch *b, size_t i, json *into, glv_
   TRY(wire_put_text(entry, "branch", branch, err));
   TRY(wire_put_uint(entry, "version", number_at(b, 1, i), err));
   TRY(wire_put_uint(entry, "manifestSize", has_size ? number_at(b, 5, i) : 0, err));
+  TRY(put_time(entry, "createdAt", b, 3, i, err));
+  TRY(put_time(entry, "updatedAt", b, 4, i, err));
   json *taken = entry;
   entry = NULL;
   return js_put(into, name, taken, err);

@@ -152,6 +152,7 @@ def test_4_tags_in_both_dialects(served, table):
     served.refused(404, 11, f"{T}tags/create/", {"tag": "v9", "version": 9})
     bare = served.ok(f"{T}tags/list/")
     assert list(bare) == ["v1"] and bare["v1"]["version"] == 1 and bare["v1"]["manifestSize"] > 0
+    assert bare["v1"].keys() == {"branch", "version", "manifestSize", "createdAt", "updatedAt"}
     for method in ("POST", "GET"):
         assert served.ok(f"{T}tags/list", method=method) == {"tags": bare, "page_token": None}
     table.add(PEOPLE)
