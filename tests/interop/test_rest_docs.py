@@ -22,7 +22,8 @@ def run(tmp_path_factory):
     found = subprocess.run(["sh", "-c", "command -v curl"], capture_output=True, text=True, check=True).stdout.strip()
     (tools / "curl").write_text(CURL.format(found))
     (tools / "curl").chmod(0o755)
-    path = f"{tools}:{PROGRAM.parent}:{ROOT / '.cache/venv/bin'}:{os.environ['PATH']}"
+    (tools / "glaive").symlink_to(PROGRAM)
+    path = f"{tools}:{ROOT / '.cache/venv/bin'}:{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "GLAIVE_DB": str(place / "db"), "no_proxy": "*"}
     examples = [match.groupdict() for match in EXAMPLE.finditer(PAGE)]
     subprocess.run(["bash", "-e", "-c", SETUP.search(PAGE).group(1)], cwd=place, env=environment, check=True)
