@@ -26,6 +26,7 @@
 #include "base/checked.h"
 #include "base/encoding.h"
 #include "base/error.h"
+#include "server/origin.h"
 #include "server/serial.h"
 #include "wire/status.h"
 
@@ -201,16 +202,6 @@ static glv_status check_key(exchange *x, glv_error *err) {
   return check_scope(x, err);
 }
 
-/* Browsers say whether a request comes from a page of the server itself. Pages of others could
- * otherwise write blindly to a server that asks for no key, as it is for this machine only. */
-static glv_status check_site(const exchange *x, glv_error *err) {
-  const char *site = request_header(&x->request, "sec-fetch-site");
-  return site == NULL || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0 ||
-                 (x->route->flags & ROUTE_OPEN) != 0
-             ? GLV_OK
-             : FAIL(err, GLV_E_PERMISSION_DENIED, "pages of other sites may not use this server");
-}
-
 /* From now on the clock runs. */
 static glv_status set_limits(exchange *x, glv_error *err) {
   const char *given = request_header(&x->request, "x-request-timeout-ms");
@@ -265,7 +256,7 @@ static glv_status check_request(exchange *x, const char *method, glv_error *err)
   if (atomic_load(&x->server->stopping)) {
     return FAIL(err, GLV_E_UNAVAILABLE, "the server stops");
   }
-  TRY(check_site(x, err));
+  TRY(origin_check(x, err));
   TRY(check_key(x, err));
   TRY(measure_body(x, err));
   if ((x->route->flags & ROUTE_INLINE) == 0) {

@@ -97,6 +97,25 @@ def test_pages_of_other_sites_are_refused(served):
         assert served.ok("/v1/namespace/$/list", method="GET", headers={"sec-fetch-site": site})["namespaces"] == []
 
 
+def test_strange_names_are_refused(db):
+    served = Served(db)
+    for host in ("evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example:80", "1.2.3.4x"):
+        served.refused(403, 15, "/v1/namespace/$/list", method="GET", headers={"host": host})
+        served.refused(403, 15, "/v1/namespace/evil/create", {}, headers={"host": host})
+        assert raw(served, "/", host=host)[0] == 200
+    for host in ("localhost", "LocalHost:1", "127.0.0.1", "10.0.0.7:80", "[::1]:80", "a.localhost:9", "server", ""):
+        assert served.ok("/v1/namespace/$/list", method="GET", headers={"host": host})["namespaces"] == [], host
+    served.stop()
+    anybody = Served(db, "--allow-anonymous")
+    assert anybody.ok("/v1/namespace/$/list", method="GET", headers={"host": "data.example"})["namespaces"] == []
+    anybody.stop()
+    secret = key(db)
+    keyed = Served(db)
+    assert keyed.ok("/v1/namespace/$/list", method="GET", headers={"host": "data.example", "x-api-key": secret})["namespaces"] == []
+    keyed.refused(401, 16, "/v1/namespace/$/list", method="GET", headers={"host": "data.example"})
+    keyed.stop()
+
+
 def key(db, *words):
     return json.loads(subprocess.run([PROGRAM, "--db", str(db), "--json", "key", "create", *words], capture_output=True, check=True).stdout)["key"]
 
