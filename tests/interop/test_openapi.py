@@ -22,22 +22,33 @@ EXAMPLES = 320 if os.environ.get("GLAIVE_LONG") else 5
 SEED = int(os.environ.get("GLAIVE_SEED", 1))
 # What requests often say: in paths by what the path is about, in bodies and query strings by the name of the member.
 IDS = {"namespace": ["$", "ops", "nobody"], "table": ["people", "points", "ops$people", "adults", "nobody"],
-       "materialized_view": ["adults", "adults", "new", "people", "nobody"]}
+       "materialized_view": ["adults", "adults", "other", "people", "nobody"]}
 SQL = ["SELECT id, upper(text) AS t FROM people WHERE id > 2", "SELECT * FROM ops.people", "SELECT count(*) AS n FROM people GROUP BY id",
        "SELECT nope FROM people", "SELECT 1 / 0 FROM people", "SELECT id FROM nobody", "SELECT"]
 PREDICATES = ["id > 2", "id = 1", "text = 'x' OR id IN (1, 2)", "nope = 1", "id", "1 / 0 = id", "'"]
 USUAL = {"query": SQL, "source_query": SQL, "filter": PREDICATES, "predicate": PREDICATES, "expression": ["id * 2", "upper(text)", "nope", "1 / 0"],
          "tag": ["first", "second"], "source_table": ["people", "nobody"], "delimiter": ["$"], "branch": ["main"], "job_id": ["nobody"],
          "kind": ["query", "udtf"], "path": ["id", "text", "nope"], "new_table_name": ["fresh", "people"], "column_name": ["id", "text", "nope"],
-         "type": ["int64", "int32", "string", "float", "nothing"], "when_matched_update_all_filt": ["target.id > source.id", "nope"],
+         "type": ["int64", "int32", "string", "float", "nothing"], "on": ["id"], "when_matched_update_all_filt": ["target.id > source.id", "nope"],
          "when_not_matched_by_source_delete_filt": PREDICATES}
 NAMES = ["id", "text", "nope", "ops"]
 VALUES = {"vector": [[1, 0], [[1, 0], [0, 3]], {"single_vector": [1, 0]}, {"multi_vector": [[1, 0], [0, 3]]}, [], [1]],
           "columns": [["id"], ["v", "id"], {"x": "id * 2", "y": "v"}, {"column_names": ["id"]}, ["nope"], None],
           "full_text_query": [None]}
+BODIES = {
+    "materialized_view_create": [
+        {"query": SQL[0]}, {"query": SQL[2], "with_no_data": True}, {"query": SQL[3]}, {"source_query": SQL[0], "kind": "query"}, {"query": SQL[1]},
+        {"source_table": "people", "projections": [{"output_column": "x", "expression": "id + 1"}], "filter": "id > 1", "limit": 3},
+        {"source_table": "nobody"}, {"query": SQL[0], "source_table": "people"}, {"query": "SELECT v FROM points", "stored_form": "query"}],
+    "table_update": [{"updates": [["text", "upper(text)"]]}, {"updates": [["id", "id + 1"]], "predicate": "id < 3"}, {"updates": [["nope", "1"]]},
+                     {"updates": []}, {"updates": [["id", "'x'"]]}, {"updates": [["v", "NULL"]]}],
+    "table_add_columns": [{"new_columns": [{"name": "twice", "expression": "id * 2"}]}, {"new_columns": []},
+                          {"new_columns": [{"name": "a", "expression": "upper(text)"}, {"name": "a", "expression": "1"}]}],
+    "table_alter_columns": [{"alterations": [{"path": "text", "rename": "words"}]}, {"alterations": [{"path": "id", "data_type": {"type": "int32"}}]},
+                            {"alterations": [{"path": "v", "nullable": False}]}, {"alterations": []}]}
 POINTS = pa.table({"id": [1, 2, 3], "v": pa.array([[1, 0], None, [0, 3]], pa.list_(pa.float32(), 2))})
-STREAMS = [stream_of(numbers(5)), stream_of(numbers(3, start=7)), stream_of(numbers(0)), stream_of(pa.table({"other": [1.5]})),
-           stream_of(numbers(5))[:-40], b"", b"no rows", stream_of(pa.schema([("extra", pa.int32())]).empty_table())]
+STREAMS = [stream_of(numbers(5)), stream_of(numbers(3, start=7)), stream_of(numbers(0))] * 3 + [
+    stream_of(pa.table({"other": [1.5]})), stream_of(numbers(5))[:-40], b"", b"no rows", stream_of(pa.schema([("extra", pa.int32())]).empty_table())]
 
 schemathesis.openapi.media_type(ROWS, st.sampled_from(STREAMS))
 
@@ -166,6 +177,8 @@ def for_tests(document, wild):
         if "requestBody" in operation:
             operation["requestBody"] = asked(operation["requestBody"])
             seed(operation["requestBody"], None, wild)
+            if operation["operationId"] in BODIES and not wild:
+                operation["requestBody"]["content"]["application/json"]["schema"] = {"enum": BODIES[operation["operationId"]]}
         if "{id}" in path:
             usual = {"enum": IDS.get(path.split("/")[2], ["some"])}
             operation["parameters"][0] = parts["parameters"]["id"] | ({} if wild else {"schema": usual})
