@@ -30,12 +30,15 @@ test: bootstrap-tests
 nightly: bootstrap-tests
 	@scripts/nightly
 
-# Glaive and LanceDB in turn, in one run, then Glaive and DataFusion; bench/RESULTS.md holds recorded results.
+# Glaive and LanceDB in turn, in one run, then Glaive and DataFusion, then the server; bench/RESULTS.md holds recorded results.
 bench: bootstrap-tests all
 	cmake --build --preset release -j $(JOBS) --target glaive_bench
 	@.cache/venv/bin/python bench/run.py --markdown
 	@.cache/venv/bin/python bench/growth.py --markdown
 	@.cache/venvdf/bin/python bench/expressions.py --markdown
+	@.cache/venv/bin/python bench/search.py --markdown
+	@.cache/venv/bin/python bench/server.py --markdown
+	@.cache/venv/bin/python bench/load.py --markdown
 
 install: all
 	cmake --install build/release $(if $(PREFIX),--prefix $(PREFIX))

@@ -1,13 +1,15 @@
 /**
  * @file jobs.h
- * The jobs of the server: what views go through in the background. One job of a view runs at a
- * time, the others wait in order; every job is recorded before its id is told.
+ * The jobs of the server: what views go through in the background, and upkeep of tables that is
+ * asked for as a job. One job of a view or table runs at a time, the others wait in order; every
+ * job is recorded before its id is told.
  */
 #ifndef GLAIVE_SERVER_JOBS_H
 #define GLAIVE_SERVER_JOBS_H
 
 #include "server/job_store.h"
 #include "server/request.h"
+#include "wire/extra.h"
 #include "wire/view.h"
 
 typedef struct jobs jobs;
@@ -39,6 +41,12 @@ glv_status jobs_begin_refresh(request *r, const wire_refresh *what, const json *
  * are cancelled and awaited by this one.
  */
 glv_status jobs_begin_drop(request *r, jobs_begun *ret, glv_error *err);
+
+/** Begin upkeep of the request's table; spec: what was asked for. Errors: GLV_E_TABLE_NOT_FOUND. */
+glv_status jobs_begin_compact(request *r, const wire_compact *how, const json *spec,
+                              jobs_begun *ret, glv_error *err);
+glv_status jobs_begin_cleanup(request *r, const wire_cleanup *how, const json *spec,
+                              jobs_begun *ret, glv_error *err);
 
 /** GLV_E_TABLE_NOT_FOUND while the name is being dropped. */
 glv_status jobs_check_name(jobs *j, glv_id id, glv_error *err);

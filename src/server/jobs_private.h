@@ -21,6 +21,9 @@ typedef struct live_job {
   glv_status (*run)(struct live_job *l, cancel_token *cancel, glv_error *err);
   /* of a refresh */
   wire_refresh refresh;
+  /* of upkeep */
+  wire_compact compact;
+  wire_cleanup cleanup;
   char *result; /* JSON text, mem_free; NULL = none */
 } live_job;
 

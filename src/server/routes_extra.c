@@ -2,10 +2,13 @@
  * Routes that only Glaive's servers have: upkeep and metadata of tables. See wire/extra.h and
  * docs/rest-extensions.md.
  */
+#include "server/jobs.h"
 #include "server/routes.h"
 #include "server/table_body.h"
 #include "server/tables.h"
+#include "server/upkeep.h"
 #include "wire/extra.h"
+#include "wire/job.h"
 #include "wire/members.h"
 
 static glv_call_options call_options(const request *r) {
@@ -16,29 +19,33 @@ static glv_call_options call_options(const request *r) {
 
 /* ---- upkeep of tables ---- */
 
+static glv_status wants_job(const json *body, bool *ret, glv_error *err) {
+  *ret = false;
+  return wire_bool(body, WIRE_BACKGROUND, ret, err);
+}
+
+static glv_status answer_job(request *r, const jobs_begun *begun, glv_error *err) {
+  json *answer = NULL;
+  TRY(wire_job_id_write(begun->id, &answer, err));
+  return answer_json(r, 202, answer, err);
+}
+
 static glv_status compact(request *r, glv_error *err) {
   const json *body;
   wire_compact how;
   glv_table *table;
-  glv_compact_options options = GLV_OPTIONS(glv_compact_options);
-  glv_compact_result done = GLV_OPTIONS(glv_compact_result);
   json *answer = NULL;
+  jobs_begun begun;
+  bool is_job;
   TRY(request_json(r, &body, err));
   TRY(wire_compact_read(body, &how, err));
+  TRY(wants_job(body, &is_job, err));
+  if (is_job) {
+    TRY(jobs_begin_compact(r, &how, body, &begun, err));
+    return answer_job(r, &begun, err);
+  }
   TRY(server_table_open_own(r, r->id, NULL, &table, err));
-  options.target_rows = how.target_rows;
-  options.deletion_threshold = how.deletion_threshold;
-  options.cancel = r->cancel;
-  TRY(glv_table_compact(table, &options, &done, err));
-  const wire_compact_result result = {.attempts = done.attempts,
-                                      .version = done.version,
-                                      .fragments_removed = done.fragments_removed,
-                                      .fragments_added = done.fragments_added,
-                                      .files_removed = done.files_removed,
-                                      .files_added = done.files_added,
-                                      .rows = done.rows,
-                                      .bytes = done.bytes};
-  TRY(wire_compact_result_write(&result, &answer, err));
+  TRY(upkeep_compact(table, &how, r->cancel, &answer, err));
   return answer_json(r, 200, answer, err);
 }
 
@@ -46,23 +53,20 @@ static glv_status clean_up(request *r, glv_error *err) {
   const json *body;
   wire_cleanup how;
   glv_table *table;
-  glv_call_options options = call_options(r);
-  glv_cleanup_result done = GLV_OPTIONS(glv_cleanup_result);
   json *answer = NULL;
+  jobs_begun begun;
+  bool is_job;
   TRY(request_json(r, &body, err));
   TRY(wire_cleanup_read(body, &how, err));
+  TRY(wants_job(body, &is_job, err));
+  if (is_job) {
+    TRY(jobs_begin_cleanup(r, &how, body, &begun, err));
+    server_table_forget(r, r->id);
+    return answer_job(r, &begun, err);
+  }
   server_table_forget(r, r->id); /* a table kept open would keep its version */
   TRY(server_table_open_own(r, r->id, NULL, &table, err));
-  options.flags =
-      (how.dry_run ? GLV_CLEANUP_DRY_RUN : 0) | (how.refuse_tagged ? GLV_CLEANUP_REFUSE_TAGGED : 0);
-  TRY(glv_table_cleanup(table, how.older_than_ms, &options, &done, err));
-  const wire_cleanup_result result = {.versions = done.versions,
-                                      .data_files = done.data_files,
-                                      .deletion_files = done.deletion_files,
-                                      .transaction_files = done.transaction_files,
-                                      .index_files = done.index_files,
-                                      .bytes = done.bytes};
-  TRY(wire_cleanup_result_write(&result, &answer, err));
+  TRY(upkeep_clean_up(table, &how, r->cancel, &answer, err));
   return answer_json(r, 200, answer, err);
 }
 

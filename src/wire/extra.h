@@ -23,6 +23,9 @@
  */
 #define WIRE_ROUTE_VIEW_VERIFY "/v1/materialized_view/{id}/verify"
 
+/** In bodies of upkeep: answer 202 with the id of a job that does it. */
+#define WIRE_BACKGROUND "background"
+
 /** The body of a compaction; 0 = the default. */
 typedef struct wire_compact {
   uint64_t target_rows;

@@ -26,6 +26,8 @@ const char *wire_job_state_word(wire_job_state state);
 #define WIRE_JOB_CREATE "create_materialized_view"
 #define WIRE_JOB_REFRESH "refresh_materialized_view"
 #define WIRE_JOB_DROP "drop_materialized_view"
+#define WIRE_JOB_COMPACT "compact_table"
+#define WIRE_JOB_CLEANUP "cleanup_table"
 
 /** Why a job failed. Texts are NULL when they are not told. */
 typedef struct wire_job_failure {

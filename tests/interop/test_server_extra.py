@@ -115,3 +115,22 @@ def test_a_view_that_differs(server, glaive):
     connection.close()
     status, told = post(server, "/v1/materialized_view/v/verify")
     assert status == 200 and told["equal"] is False and told["missing"] == 1
+
+
+def test_upkeep_as_jobs(server, glaive):
+    def result_of(path, body):
+        status, begun = post(server, path, body | {"background": True})
+        assert status == 202, begun
+        while (job := post(server, "/v1/jobs/describe", begun)[1])["job_state"] in ("QUEUED", "IN_PROGRESS"):
+            pass
+        assert job["job_state"] == "DONE" and job["table"] == "people" and job["spec"] == body | {"background": True}, job
+        return job["job_type"], job["result"]
+
+    for _ in range(3):
+        glaive.write("people", PEOPLE, "--append")
+    kind, done = result_of("/v1/table/people/compact", {"target_rows": 100})
+    assert kind == "compact_table" and done["fragments_removed"] == 4 and done["fragments_added"] == 1
+    kind, done = result_of("/v1/table/people/cleanup", {"older_than_ms": 0})
+    assert kind == "cleanup_table" and done["versions"] == 5
+    assert post(server, "/v1/table/people/count_rows")[1] == 40
+    assert post(server, "/v1/table/nobody/compact", {"background": True})[0] == 404

@@ -58,7 +58,7 @@ def converse(server, case, kept):
     sock = kept.pop() if kept else server.connect(timeout=LONGEST_ANSWER_S)
     with contextlib.ExitStack() as stack:
         stack.callback(sock.close)
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(OSError):  # the server may have closed it already
             sock.sendall(case.data)
             if not case.is_whole:
                 sock.shutdown(socket.SHUT_WR)
