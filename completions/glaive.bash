@@ -19,11 +19,12 @@ _glaive() {
     --scope) mapfile -t COMPREPLY < <(compgen -W "read write admin" -- "$current"); return ;;
     --gzip) mapfile -t COMPREPLY < <(compgen -W "default always never" -- "$current"); return ;;
     --require) mapfile -t COMPREPLY < <(compgen -W "incremental" -- "$current"); return ;;
+    -m | --metric) mapfile -t COMPREPLY < <(compgen -W "l2 cosine dot hamming" -- "$current"); return ;;
     --stored-form) mapfile -t COMPREPLY < <(compgen -W "select query" -- "$current"); return ;;
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
   esac
   if [ -z "$group" ] && [[ $current != -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "ns table view query job serve key" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "ns table view query search job serve key" -- "$current")
   elif [ -z "$command" ] && [[ $group =~ ^(ns|table|view|job|key)$ && $current != -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(glaive --help | sed -n "s/^  glaive $group \([a-z]*\).*/\1/p")" -- "$current")
   elif [[ $current == -* ]]; then
@@ -35,7 +36,7 @@ _glaive() {
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
   elif [ "$group" = view ]; then
     mapfile -t COMPREPLY < <(compgen -W "$(glaive view list --recursive 2>/dev/null | sed '1d;s/ .*//')" -- "$current")
-  elif [ "$group" = table ]; then
+  elif [ "$group" = table ] || [ "$group" = search ]; then
     mapfile -t COMPREPLY < <(compgen -W "$(glaive table list 2>/dev/null)" -- "$current")
   elif [ "$group" = ns ]; then
     mapfile -t COMPREPLY < <(compgen -W "$(glaive ns list 2>/dev/null)" -- "$current")

@@ -70,13 +70,11 @@ static bool has_column(const scan_column *columns, size_t count, str name) {
   return false;
 }
 
-/* The columns of the result, spelled out, and the keys that are none of them. */
-static glv_status make_columns(const table_snapshot *t, const scan_options *o, const sort_by *keys,
+/* The columns of the result, spelled out, and the keys that are none of them. Names stay those of
+ * visible. */
+static glv_status make_columns(const schema *visible, const scan_options *o, const sort_by *keys,
                                size_t key_count, arena *a, scan_options *ret, size_t *ret_outputs,
                                glv_error *err) {
-  CLEANUP(schema_cleanup) schema *visible = NULL;
-  size_t ignored;
-  TRY(table_scan_schema(t, &o->unnest, &visible, &ignored, err));
   const bool is_all = o->columns == NULL;
   size_t count = is_all ? visible->field_count : o->column_count;
   scan_column *columns = ARENA_ARRAY(a, scan_column, count + 1 + key_count);
@@ -112,10 +110,13 @@ glv_status table_scan_ordered(const table_snapshot *t, const scan_options *optio
   }
   CLEANUP(arena_dispose) arena a;
   arena_init(&a, table_env(t));
+  CLEANUP(schema_cleanup) schema *visible = NULL;
   scan_options scan;
   size_t outputs;
+  size_t ignored;
   TRY(options->columns == NULL ? table_check_supported(t, err) : GLV_OK);
-  TRY(make_columns(t, options, keys, key_count, &a, &scan, &outputs, err));
+  TRY(table_scan_schema(t, &options->unnest, &visible, &ignored, err));
+  TRY(make_columns(visible, options, keys, key_count, &a, &scan, &outputs, err));
   CLEANUP(batch_reader_dispose) batch_reader rows = {0};
   TRY(table_scan(t, &scan, &rows, err));
   const order_cut cut = {options->has_limit, options->limit, options->offset, outputs};

@@ -214,3 +214,22 @@ def test_null_order_is_that_of_datafusion(run):
     for order, ids in (("x", [3, 1, 2]), ("x DESC", [2, 1, 3]), ("x NULLS FIRST", [2, 3, 1]), ("x DESC NULLS LAST", [1, 3, 2]), ("x, x DESC", [3, 1, 2])):
         rows = json.loads(run("query", f"SELECT id FROM t ORDER BY {order}", "--json").out)
         assert [r["id"] for r in rows] == ids, order
+
+
+def test_search(run, tmp_path):
+    import lance
+    import pyarrow as pa
+
+    vectors = {"v": [[0, 0], [3, 4], [1, 1]], "w": [[9, 9], [0, 0], [1, 0]]}
+    lance.write_dataset(pa.table({"id": [1, 2, 3], **{name: pa.array(rows, pa.list_(pa.float32(), 2)) for name, rows in vectors.items()}}),
+                        str(tmp_path / "db/t.lance"))
+    found = json.loads(run("search", "t", "-v", "[0, 0]", "--in", "v", "-c", "id", "--json").out)
+    assert found == [{"id": 1, "_distance": 0}, {"id": 3, "_distance": 2}, {"id": 2, "_distance": 25}]
+    got = run("search", "t", "-v", "0,0", "-v", "1 1", "--in", "w", "-n", "1", "-w", "id <> 2", "-c", "twice=id * 2", "--format", "csv")
+    assert got.out == "query_index,twice,_distance\n0,6,1.0\n1,6,1.0\n"
+    assert run("search", "t", "-v", "[0, 0]", "--in", "v", "--from", "1", "--below", "25", "-c", "id", "--format", "csv").out == "id,_distance\n3,2.0\n"
+    for words, code, text in ((["-v", "[a]"], 1, "no vector"), ([], 2, "no --vector"), (["-v", "[1, 2]"], 1, "more than one vector column"),
+                              (["-v", "[1]", "-v", "[1, 2]"], 1, "dimensions"), (["-v", "[1, 2]", "-m", "near"], 2, "--metric"),
+                              (["-v", "[1, 2]", "--from", "x"], 2, "--from"), (["-v", "[1, 2]", "--in", "v", "-n", "0"], 1, "Limit is required")):
+        wrong = run("search", "t", *words)
+        assert wrong.code == code and text in wrong.err, (words, wrong)
