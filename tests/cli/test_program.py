@@ -228,7 +228,7 @@ def test_completion_and_man_page_name_every_command():
     for line in text.splitlines():
         if line.startswith("  glaive "):
             words = line.split()
-            name = " ".join(words[1:3]) if words[1] != "query" else "query"
+            name = " ".join(words[1:3]) if words[1] not in ("query", "search") else words[1]
             assert name in page, name
             options = subprocess.run([PROGRAM, *name.split(), "--help"], capture_output=True, text=True).stdout
             for word in options.split():
