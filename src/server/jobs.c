@@ -114,6 +114,9 @@ glv_status live_job_new(request *r, const char *job_type, live_job **ret, glv_er
 
 void live_job_free(live_job *l) {
   glv_env *env = l->owner->env;
+  if (l->import != NULL) {
+    multipart_leave(l->import);
+  }
   mem_free(env, l->result);
   arena_dispose(&l->memory);
   mem_free(env, l);

@@ -47,6 +47,8 @@ glv_status jobs_begin_compact(request *r, const wire_compact *how, const json *s
                               jobs_begun *ret, glv_error *err);
 glv_status jobs_begin_cleanup(request *r, const wire_cleanup *how, const json *spec,
                               jobs_begun *ret, glv_error *err);
+/** Begin to commit what was uploaded in parts. Errors: those of multipart_enter. */
+glv_status jobs_begin_import(request *r, const char *upload_id, jobs_begun *ret, glv_error *err);
 
 /** GLV_E_TABLE_NOT_FOUND while the name is being dropped. */
 glv_status jobs_check_name(jobs *j, glv_id id, glv_error *err);

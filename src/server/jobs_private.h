@@ -6,6 +6,7 @@
 #include "base/thread.h"
 #include "job/job.h"
 #include "server/jobs.h"
+#include "server/multipart.h"
 
 /** A job that is not over. */
 typedef struct live_job {
@@ -24,7 +25,8 @@ typedef struct live_job {
   /* of upkeep */
   wire_compact compact;
   wire_cleanup cleanup;
-  char *result; /* JSON text, mem_free; NULL = none */
+  multipart_write *import; /* a reference, or NULL */
+  char *result;            /* JSON text, mem_free; NULL = none */
 } live_job;
 
 struct jobs {

@@ -31,8 +31,9 @@ typedef struct part {
 } part;
 
 /* One write. */
-typedef struct session {
-  struct session *next;
+struct multipart_write {
+  struct multipart_write *next;
+  multipart *owner;
   glv_env *env;
   size_t refs; /* of the list, and of requests that use it; guarded by the list's lock */
   int64_t used_ns;
@@ -44,7 +45,9 @@ typedef struct session {
   bool overwrites;
   atomic_bool is_over; /* read without the lock, too */
   glv_write_result result;
-} session;
+};
+
+typedef struct multipart_write session;
 
 struct multipart {
   glv_env *env;
@@ -139,6 +142,7 @@ static glv_status session_new(request *r, session **ret, glv_error *err) {
   if (s == NULL) {
     return error_nomem(err, sizeof *s);
   }
+  s->owner = r->server->multipart;
   s->env = r->env;
   s->refs = 1;
   s->used_ns = server_clock_ns();
@@ -175,8 +179,7 @@ glv_status multipart_begin(request *r, const char **ret, glv_error *err) {
   return GLV_OK;
 }
 
-/* A reference to a write on the table of the request; session_leave. */
-static glv_status session_enter(request *r, const char *id, session **ret, glv_error *err) {
+glv_status multipart_enter(request *r, const char *id, multipart_write **ret, glv_error *err) {
   multipart *m = r->server->multipart;
   const char *wanted = NULL;
   TRY(jobs_target(r->memory, r->id, &wanted, err));
@@ -194,8 +197,8 @@ static glv_status session_enter(request *r, const char *id, session **ret, glv_e
               "no write in several parts '%s' is open on this table", id);
 }
 
-static void session_leave(request *r, session *s) {
-  multipart *m = r->server->multipart;
+void multipart_leave(multipart_write *s) {
+  multipart *m = s->owner;
   mutex_lock(&m->lock);
   session_unref(s);
   mutex_unlock(&m->lock);
@@ -270,7 +273,7 @@ glv_status multipart_add(request *r, const char *id, const char *part_id, bool o
   session *s = NULL;
   const size_t size = strlen(part_id) + 1;
   part *p = arena_alloc(r->memory, sizeof *p + size);
-  glv_status status = p != NULL ? session_enter(r, id, &s, err) : error_nomem(err, size);
+  glv_status status = p != NULL ? multipart_enter(r, id, &s, err) : error_nomem(err, size);
   if (status != GLV_OK) {
     rows->release(rows);
     return status;
@@ -292,7 +295,7 @@ glv_status multipart_add(request *r, const char *id, const char *part_id, bool o
   if (p->fd >= 0) {
     close(p->fd);
   }
-  session_leave(r, s);
+  multipart_leave(s);
   return status;
 }
 
@@ -367,19 +370,19 @@ static void chain_dispose(void *state) {
   mem_free(c->env, c);
 }
 
-static glv_status all_rows(request *r, const session *s, struct ArrowArrayStream *ret,
+static glv_status all_rows(const session *s, arena *memory, struct ArrowArrayStream *ret,
                            glv_error *err) {
-  const part **parts = ARENA_ARRAY(r->memory, const part *, s->part_count);
-  chain *c = mem_zalloc(r->env, sizeof *c);
+  const part **parts = ARENA_ARRAY(memory, const part *, s->part_count);
+  chain *c = mem_zalloc(s->env, sizeof *c);
   if (parts == NULL || c == NULL) {
-    mem_free(r->env, c);
+    mem_free(s->env, c);
     return error_nomem(err, sizeof *c);
   }
   size_t at = s->part_count;
   for (const part *p = s->parts; p != NULL; p = p->next) {
     parts[--at] = p;
   }
-  *c = (chain){.env = r->env, .parts = parts, .count = s->part_count};
+  *c = (chain){.env = s->env, .parts = parts, .count = s->part_count};
   const glv_status status = chain_open(c, err);
   if (status != GLV_OK) {
     chain_dispose(c);
@@ -387,56 +390,64 @@ static glv_status all_rows(request *r, const session *s, struct ArrowArrayStream
   }
   batch_reader reader = {
       .schema = schema_ref(c->schema), .next = chain_next, .dispose = chain_dispose, .state = c};
-  return cdata_export_stream(r->env, &reader, ret, err);
+  return cdata_export_stream(s->env, &reader, ret, err);
 }
 
 /* With the session's lock held. */
-static glv_status commit(request *r, session *s, glv_error *err) {
+static glv_status commit(session *s, glv_table *table, glv_cancel *cancel, glv_error *err) {
+  CLEANUP(arena_dispose) arena memory;
+  arena_init_small(&memory, s->env);
   struct ArrowArrayStream rows;
-  glv_table *table = NULL;
   glv_write_options options = GLV_OPTIONS(glv_write_options);
   glv_write_result result = GLV_OPTIONS(glv_write_result);
   if (s->part_count == 0) {
     return FAIL(err, GLV_E_INVALID_INPUT, "the write '%s' has no parts; abort it", s->id);
   }
-  TRY(server_table_open_own(r, r->id, NULL, &table, err));
-  TRY(all_rows(r, s, &rows, err));
-  options.cancel = r->cancel;
-  const glv_status status = s->overwrites
-                                ? glv_table_overwrite(table, &rows, &options, &result, err)
-                                : glv_table_append(table, &rows, &options, &result, err);
-  TRY(table_body_refused(r, status, err));
+  TRY(all_rows(s, &memory, &rows, err));
+  options.cancel = cancel;
+  TRY(s->overwrites ? glv_table_overwrite(table, &rows, &options, &result, err)
+                    : glv_table_append(table, &rows, &options, &result, err));
   s->result = result;
   s->is_over = true;
   drop_parts(s);
   return GLV_OK;
 }
 
-glv_status multipart_complete(request *r, const char *id, glv_write_result *ret, glv_error *err) {
-  session *s = NULL;
-  TRY(session_enter(r, id, &s, err));
+glv_status multipart_commit(multipart_write *s, glv_table *table, glv_cancel *cancel,
+                            glv_write_result *ret, glv_error *err) {
   mutex_lock(&s->lock);
   glv_status status = GLV_OK;
   if (s->is_over && s->result.version == 0) {
-    status = FAIL(err, GLV_E_TRANSACTION_NOT_FOUND, "the write '%s' was aborted", id);
+    status = FAIL(err, GLV_E_TRANSACTION_NOT_FOUND, "the write '%s' was aborted", s->id);
   } else if (!s->is_over) {
-    status = commit(r, s, err);
+    status = commit(s, table, cancel, err);
   }
   *ret = s->result;
   mutex_unlock(&s->lock);
-  session_leave(r, s);
+  return status;
+}
+
+glv_status multipart_complete(request *r, const char *id, glv_write_result *ret, glv_error *err) {
+  session *s = NULL;
+  glv_table *table = NULL;
+  TRY(multipart_enter(r, id, &s, err));
+  glv_status status = server_table_open_own(r, r->id, NULL, &table, err);
+  if (status == GLV_OK) {
+    status = table_body_refused(r, multipart_commit(s, table, r->cancel, ret, err), err);
+  }
+  multipart_leave(s);
   return status;
 }
 
 glv_status multipart_abort(request *r, const char *id, glv_error *err) {
   session *s = NULL;
-  TRY(session_enter(r, id, &s, err));
+  TRY(multipart_enter(r, id, &s, err));
   mutex_lock(&s->lock);
   const bool was_committed = s->is_over && s->result.version != 0;
   s->is_over = true;
   drop_parts(s);
   mutex_unlock(&s->lock);
-  session_leave(r, s);
+  multipart_leave(s);
   return was_committed ? FAIL(err, GLV_E_BAD_STATE, "the write '%s' was completed already", id)
                        : GLV_OK;
 }

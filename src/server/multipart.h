@@ -9,6 +9,7 @@
 #include "server/request.h"
 
 typedef struct multipart multipart;
+typedef struct multipart_write multipart_write; /* one of them */
 
 /** The files lie in data_dir. Errors: GLV_E_NOMEM. */
 glv_status multipart_new(glv_env *env, const char *data_dir, multipart **ret, glv_error *err);
@@ -28,6 +29,12 @@ glv_status multipart_add(request *r, const char *id, const char *part, bool over
 /** Commit all parts: one append, or one overwrite when a part said so. What was completed stays
  * so for an hour at least: a repetition gives the same result. */
 glv_status multipart_complete(request *r, const char *id, glv_write_result *ret, glv_error *err);
+/** The same in steps, for a job: a reference to a write on the table of the request, its commit,
+ * and the end of the reference. */
+glv_status multipart_enter(request *r, const char *id, multipart_write **ret, glv_error *err);
+glv_status multipart_commit(multipart_write *s, glv_table *table, glv_cancel *cancel,
+                            glv_write_result *ret, glv_error *err);
+void multipart_leave(multipart_write *s);
 glv_status multipart_abort(request *r, const char *id, glv_error *err);
 
 #endif

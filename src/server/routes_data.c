@@ -1,11 +1,14 @@
 /* Routes that change rows and columns (rest-protocol.md 7.4 to 7.8). The answer of a write needs
  * little memory and is made after the commit: that it is not there is then the only failure. */
 #include "arrow/cdata.h"
+#include "server/jobs.h"
 #include "server/multipart.h"
 #include "server/routes.h"
 #include "server/server_private.h"
 #include "server/table_body.h"
 #include "server/tables.h"
+#include "wire/extra.h"
+#include "wire/job.h"
 #include "wire/members.h"
 #include "wire/schema.h"
 
@@ -79,12 +82,24 @@ static glv_status read_upload(const request *r, const char **ret, glv_error *err
                       : FAIL(err, GLV_E_INVALID_INPUT, "the parameter 'upload_id' is missing");
 }
 
+static glv_status complete_as_job(request *r, const char *id, glv_error *err) {
+  jobs_begun begun;
+  json *answer = NULL;
+  TRY(jobs_begin_import(r, id, &begun, err));
+  TRY(wire_job_id_write(begun.id, &answer, err));
+  return answer_json(r, 202, answer, err);
+}
+
 static glv_status complete_parts(request *r, glv_error *err) {
+  const char *in_background = request_param_get(r, WIRE_BACKGROUND);
   const json *ignored = NULL;
   const char *id = NULL;
   glv_write_result result = GLV_OPTIONS(glv_write_result);
   TRY(table_body(r, &ignored, err));
   TRY(read_upload(r, &id, err));
+  if (in_background != NULL && strcmp(in_background, "true") == 0) {
+    return complete_as_job(r, id, err);
+  }
   TRY(multipart_complete(r, id, &result, err));
   const write_counts counts = {{"num_inserted_rows"}, {result.rows_inserted}};
   return table_body_wrote(r, &result, &counts, err);

@@ -28,6 +28,7 @@ const char *wire_job_state_word(wire_job_state state);
 #define WIRE_JOB_DROP "drop_materialized_view"
 #define WIRE_JOB_COMPACT "compact_table"
 #define WIRE_JOB_CLEANUP "cleanup_table"
+#define WIRE_JOB_IMPORT "import"
 
 /** Why a job failed. Texts are NULL when they are not told. */
 typedef struct wire_job_failure {

@@ -123,3 +123,22 @@ def test_parts_do_not_outlive_the_server(db, lancedb40):
     served.refused(404, 10, f"{T}multipart_write/complete?upload_id={upload}")
     assert [p.name for p in (db / ".glaive").iterdir() if p.name.startswith("part")] == []
     served.stop()
+
+
+def test_completion_as_a_job(served, db):
+    def run(upload):
+        return served.wait(served.ok(f"{T}multipart_write/complete?upload_id={upload}&background=true")["job_id"])
+
+    upload = begin(served)
+    part(served, upload, "a", rows(1, 2))
+    part(served, upload, "b", rows(3))
+    job = run(upload)
+    assert (job["job_type"], job["job_state"], job["spec"], job["table"]) == ("import", "DONE", {"upload_id": upload}, "t"), job
+    assert job["result"] == {"version": 2, "num_inserted_rows": 3} and ids(db) == [0, 1, 2, 3]
+    assert complete(served, upload)["version"] == 2 and run(upload)["result"]["version"] == 2  # repeated, in either way
+    upload = begin(served)
+    part(served, upload, "a", pa.table({"other": [1]}))
+    job = run(upload)
+    assert job["job_state"] == "FAILED" and "other" in job["failure"]["message"], job
+    served.refused(404, 10, f"{T}multipart_write/complete?upload_id=nobody&background=true")
+    assert ids(db) == [0, 1, 2, 3]

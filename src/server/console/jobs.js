@@ -5,7 +5,7 @@ import {state} from "./state.js";
 
 const MOST_JOBS = 30;
 const RUNNING = new Set(["QUEUED", "IN_PROGRESS"]);
-const VERBS = {create_materialized_view: "create", refresh_materialized_view: "refresh", drop_materialized_view: "drop", compact_table: "compact", cleanup_table: "clean up"};
+const VERBS = {create_materialized_view: "create", refresh_materialized_view: "refresh", drop_materialized_view: "drop", compact_table: "compact", cleanup_table: "clean up", import: "import"};
 const STATES = {QUEUED: "queued", IN_PROGRESS: "running", DONE: "done", FAILED: "failed", CANCELLED: "cancelled"};
 const verb = (job) => VERBS[job.type] || job.type || "job";
 const jobTarget = (job) => (job.table || "").split("$").join(".");
