@@ -189,8 +189,8 @@ static void test_memory(void **state) {
     glv_error err = {0};
     batch_reader r = {0};
     alloc_fault_arm(&t.alloc, n, false);
-    const glv_status status =
-        table_take(s, NUMBERS(3, 22, 11), TAKE(.by = TAKE_BY_ROW_ID, .with_row_id = true), &r, &err);
+    const glv_status status = table_take(s, NUMBERS(3, 22, 11),
+                                         TAKE(.by = TAKE_BY_ROW_ID, .with_row_id = true), &r, &err);
     const bool fired = atomic_load(&t.alloc.fired);
     alloc_fault_arm(&t.alloc, 0, false);
     if (status == GLV_OK) {
