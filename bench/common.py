@@ -57,7 +57,8 @@ def write_ipc(table, path, batch_rows=65536):
 
 
 def results_head(options, peer, command):
+    words = " ".join(f"--{name} {getattr(options, name)}" for name in ("rows", "rounds", "connections", "seconds") if hasattr(options, name))
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
     print(f"\n## {datetime.date.today()}, {options.rows:,} rows\n")
     print(f"{cpu}, 2 processors used, Linux {platform.release().split('-')[0]}, {peer}. "
-          f"Command: `make bench` (`{command} --rows {options.rows} --rounds {options.rounds}`).\n")
+          f"Command: `make bench` (`{command} {words}`).\n")
