@@ -2,7 +2,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h> /* which tells about the C library */
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "cli/cli.h"
 #include "server/memory.h"
@@ -214,6 +218,18 @@ static int announce(cli *c, const server *s, const char *host) {
   return fflush(stdout) == 0 ? -1 : EXIT_FAILED;
 }
 
+/* The allocator of the C library keeps what was freed: it raises its own bound for blocks that go
+ * back to the system, and has an arena for every thread. A server that runs for long must not grow
+ * by that. */
+static void keep_memory_flat(void) {
+#ifdef __GLIBC__
+  enum { ARENAS = 2, MAPPED_BYTES = 128 << 10, KEPT_BYTES = 256 << 10 };
+  (void)mallopt(M_ARENA_MAX, ARENAS);
+  (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+  (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+#endif
+}
+
 static int run(cli *c, glv_env *env, const server_options *options, const sigset_t *stop,
                uint64_t grace_s) {
   server *s = NULL;
@@ -245,6 +261,7 @@ static int serve(cli *c) {
   sigaddset(&stop, SIGTERM);
   sigprocmask(SIG_BLOCK, &stop, NULL);
   signal(SIGPIPE, SIG_IGN); /* clients leave */
+  keep_memory_flat();
   code = make_env(c, &env);
   if (code >= 0) {
     return code;
