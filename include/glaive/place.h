@@ -7,6 +7,10 @@
 
 #include <glaive/table.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /**
  * Reserve a name for a table that somebody fills later: glv_table_create, or another program that
  * writes a Lance dataset to the place. It is listed, and cannot be opened before.
@@ -69,4 +73,7 @@ GLV_API GLV_CHECKED glv_status glv_table_locate(glv_conn *conn, glv_id id,
                                                 glv_buf *ret_location, int *ret_is_declared,
                                                 glv_error *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -7,6 +7,10 @@
 
 #include <glaive/table.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Distances of a vector x to a query q; results are float32. */
 enum glv_metric {
   GLV_METRIC_DEFAULT = 0, /**< hamming for columns of uint8, else l2 */
@@ -90,4 +94,7 @@ GLV_API GLV_CHECKED glv_status glv_table_explain(glv_table *table,
                                                  const glv_explain_options *options,
                                                  glv_buf *ret_text, glv_error *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
