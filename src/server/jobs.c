@@ -338,3 +338,9 @@ glv_status jobs_cancel(request *r, const char *id, glv_error *err) {
   }
   return GLV_OK;
 }
+
+glv_status jobs_answer(request *r, const jobs_begun *begun, glv_error *err) {
+  json *answer = NULL;
+  TRY(wire_job_id_write(begun->id, &answer, err));
+  return answer_json(r, 202, answer, err);
+}

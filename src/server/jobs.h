@@ -50,6 +50,9 @@ glv_status jobs_begin_cleanup(request *r, const wire_cleanup *how, const json *s
 /** Begin to commit what was uploaded in parts. Errors: those of multipart_enter. */
 glv_status jobs_begin_import(request *r, const char *upload_id, jobs_begun *ret, glv_error *err);
 
+/** Answer 202 with the id of a job that was begun. */
+glv_status jobs_answer(request *r, const jobs_begun *begun, glv_error *err);
+
 /** GLV_E_TABLE_NOT_FOUND while the name is being dropped. */
 glv_status jobs_check_name(jobs *j, glv_id id, glv_error *err);
 /** Wait until the name is not being dropped any more. Errors: GLV_E_CANCELLED. */

@@ -163,3 +163,10 @@ glv_status request_pairs(request *r, const json *object, const char *what, glv_p
   *ret = (glv_pairs){pairs, count};
   return GLV_OK;
 }
+
+glv_status request_name_taken(glv_status status, glv_error *err) {
+  if (status == GLV_E_TABLE_EXISTS) {
+    err->http_status = 409;
+  }
+  return status;
+}

@@ -117,4 +117,8 @@ glv_status answer_header(request *r, const char *name, const char *value, glv_er
 glv_status request_pairs(request *r, const json *object, const char *what, glv_pairs *ret,
                          glv_error *err);
 
+/** Pass on the status of a creation that clients do not repeat: a name that is taken is 409 then.
+ */
+glv_status request_name_taken(glv_status status, glv_error *err);
+
 #endif

@@ -8,7 +8,6 @@
 #include "server/table_body.h"
 #include "server/tables.h"
 #include "wire/extra.h"
-#include "wire/job.h"
 #include "wire/members.h"
 #include "wire/schema.h"
 
@@ -84,10 +83,8 @@ static glv_status read_upload(const request *r, const char **ret, glv_error *err
 
 static glv_status complete_as_job(request *r, const char *id, glv_error *err) {
   jobs_begun begun;
-  json *answer = NULL;
   TRY(jobs_begin_import(r, id, &begun, err));
-  TRY(wire_job_id_write(begun.id, &answer, err));
-  return answer_json(r, 202, answer, err);
+  return jobs_answer(r, &begun, err);
 }
 
 static glv_status complete_parts(request *r, glv_error *err) {

@@ -8,7 +8,6 @@
 #include "server/tables.h"
 #include "server/upkeep.h"
 #include "wire/extra.h"
-#include "wire/job.h"
 #include "wire/members.h"
 
 static glv_call_options call_options(const request *r) {
@@ -24,12 +23,6 @@ static glv_status wants_job(const json *body, bool *ret, glv_error *err) {
   return wire_bool(body, WIRE_BACKGROUND, ret, err);
 }
 
-static glv_status answer_job(request *r, const jobs_begun *begun, glv_error *err) {
-  json *answer = NULL;
-  TRY(wire_job_id_write(begun->id, &answer, err));
-  return answer_json(r, 202, answer, err);
-}
-
 static glv_status compact(request *r, glv_error *err) {
   const json *body;
   wire_compact how;
@@ -42,7 +35,7 @@ static glv_status compact(request *r, glv_error *err) {
   TRY(wants_job(body, &is_job, err));
   if (is_job) {
     TRY(jobs_begin_compact(r, &how, body, &begun, err));
-    return answer_job(r, &begun, err);
+    return jobs_answer(r, &begun, err);
   }
   TRY(server_table_open_own(r, r->id, NULL, &table, err));
   TRY(upkeep_compact(table, &how, r->cancel, &answer, err));
@@ -62,7 +55,7 @@ static glv_status clean_up(request *r, glv_error *err) {
   if (is_job) {
     TRY(jobs_begin_cleanup(r, &how, body, &begun, err));
     server_table_forget(r, r->id);
-    return answer_job(r, &begun, err);
+    return jobs_answer(r, &begun, err);
   }
   server_table_forget(r, r->id); /* a table kept open would keep its version */
   TRY(server_table_open_own(r, r->id, NULL, &table, err));

@@ -234,14 +234,6 @@ static glv_status answer_location(request *r, glv_buf *location, const json *pro
   return answer_json(r, 200, taken, err);
 }
 
-/* Nobody repeats these routes: a name that is taken is 409, other than in a creation. */
-static glv_status name_taken(glv_status status, glv_error *err) {
-  if (status == GLV_E_TABLE_EXISTS) {
-    err->http_status = 409;
-  }
-  return status;
-}
-
 static glv_status declare(request *r, glv_error *err) {
   const json *body = NULL;
   const json *map = NULL;
@@ -253,8 +245,8 @@ static glv_status declare(request *r, glv_error *err) {
   TRY(request_pairs(r, map, "a property", &properties, err));
   TRY(jobs_await_name(r, err));
   options.cancel = r->cancel;
-  TRY(name_taken(glv_table_declare(r->server->conn, r->id, properties, &options, &location, err),
-                 err));
+  TRY(request_name_taken(
+      glv_table_declare(r->server->conn, r->id, properties, &options, &location, err), err));
   return answer_location(r, &location, map, err);
 }
 
@@ -267,8 +259,8 @@ static glv_status register_table(request *r, glv_error *err) {
   TRY(wire_text_required(body, "location", &wanted, err));
   TRY(jobs_await_name(r, err));
   options.cancel = r->cancel;
-  TRY(name_taken(glv_table_register(r->server->conn, r->id, wanted, &options, &location, err),
-                 err));
+  TRY(request_name_taken(
+      glv_table_register(r->server->conn, r->id, wanted, &options, &location, err), err));
   return answer_location(r, &location, NULL, err);
 }
 

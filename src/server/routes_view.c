@@ -22,14 +22,6 @@ static glv_status answer_begun(request *r, unsigned http_status, const char *id,
   return answer_json(r, http_status, body, err);
 }
 
-/* A name that is taken is no reason to repeat the call: 409. */
-static glv_status create_failed(glv_status status, glv_error *err) {
-  if (status == GLV_E_TABLE_EXISTS) {
-    err->http_status = 409;
-  }
-  return status;
-}
-
 /* The view is made within the request, empty, so that whatever is wrong with it is told at once;
  * filling it is the job. */
 static glv_status create(request *r, glv_error *err) {
@@ -45,7 +37,7 @@ static glv_status create(request *r, glv_error *err) {
   TRY(jobs_await_name(r, err));
   options.flags = GLV_VIEW_NO_DATA;
   options.cancel = r->cancel;
-  TRY(create_failed(glv_view_create(r->server->conn, r->id, &def, &options, &view, err), err));
+  TRY(request_name_taken(glv_view_create(r->server->conn, r->id, &def, &options, &view, err), err));
   const uint64_t version = glv_table_version(glv_view_table(view));
   glv_view_free(view);
   TRY(jobs_begin_fill(r, body, wanted.with_no_data, &begun, err));
